@@ -7,7 +7,7 @@
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/regex/regex.h"
 #include "krohn/automata/temporal/temporal.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 

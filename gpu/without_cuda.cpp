@@ -6,7 +6,7 @@
 #include "krohn/gpu/device/device_choice.h"
 #include "krohn/gpu/device/place.h"
 #include "krohn/gpu/probe/device_summers.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 namespace {

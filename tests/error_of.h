@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn::test {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "krohn/constructions/build/planner.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/certify.h"
 #include "tests/algebra_campaign.h"

@@ -1,5 +1,5 @@
-// automata/cascades/emulation.h — proves that a machine of labels, layer above layer, emulates an automaton: what
-// certifies a cascade's tables and, with the labels that numbers were found to show, a network's.
+// automata/cascades/emulation.h — the proof that a cascade emulates its automaton, and cascades without what it never
+// reaches.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,17 @@
 #include "krohn/automata/dfa/dfa.h"
 
 namespace krohn {
+
+/// The same cascade without labels that no action reaches from the initial label, without contexts and readout nodes
+/// that only such labels lead to, without repeated actions, and without layers that are left with one label (at least
+/// one layer stays). Names the components. Reachability is judged layer by layer, so a label may stay that no word
+/// reaches; of a cascade without a start all labels stay. Contexts and nodes that do the same are one, as in
+/// `merge_contexts`. O(entries of all tables).
+Cascade trim(const Cascade& cascade);
+
+/// The same tuples of labels with fewer contexts and nodes of the readout: those that do the same from their layer on
+/// become one. A trimmed table's holes count as an entry of their own. O(entries of the tables).
+Cascade merge_contexts(Cascade cascade);
 
 inline constexpr Label kNoLabel = UINT32_MAX;
 

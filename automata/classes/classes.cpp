@@ -4,22 +4,137 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 
-#include "krohn/automata/classes/edge_classes.h"
-#include "krohn/automata/classes/locally_testable.h"
 #include "krohn/automata/classes/piecewise_testable.h"
-#include "krohn/automata/classes/reduced_automaton.h"
 #include "krohn/automata/classes/semigroup_tests.h"
-#include "krohn/automata/classes/strictly_piecewise.h"
-#include "krohn/automata/classes/threshold_order.h"
+#include "krohn/automata/classes/state_pairs.h"
+#include "krohn/automata/classes/strictly_local.h"
+#include "krohn/automata/dfa/graph.h"
+#include "krohn/automata/dfa/shown_word.h"
 #include "krohn/automata/monoid/properties.h"
-#include "krohn/automata/operations/emptiness.h"
+#include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/operations.h"
-#include "krohn/groups/counted.h"
-#include "krohn/groups/error.h"
-#include "krohn/groups/primes.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/primes.h"
 
 namespace krohn {
+
+// Languages that the beginning or the end of a word decides, and finite ones.
+
+/// The least k such that the last k letters decide, or two words that any number of further letters keeps apart. `dfa`
+/// is minimal. The longest path among the pairs of states. O(n² · letters). Throws LimitError past 4,000 states.
+ClassOrder definite_order(const Dfa& dfa);
+
+/// The least k such that the first k letters decide, or words that matter after any number of letters. `dfa` is
+/// minimal. O(n · letters).
+ClassOrder reverse_definite_order(const Dfa& dfa);
+
+/// Words of which there are infinitely many, when the language is not finite.
+std::optional<std::string> endless(const Dfa& dfa);
+
+namespace {
+
+void require(bool holds, const char* name) {
+  if (!holds) throw Error(fmt::format("the witness against \"{}\" failed its check; please report this", name));
+}
+
+/// A state that comes again though some word leaves it for good or for another.
+std::string lasting_doubt(const Dfa& dfa, State state, Letter first, Letter away) {
+  const State next = dfa.next(state, first);
+  Word loop = word_between(dfa, next, state);
+  loop.insert(loop.begin(), first);
+  const Word to = word_between(dfa, dfa.initial(), state),
+             tells = telling_word(dfa, state, dfa.next(state, away)).value();
+  Word with{away};
+  with.insert(with.end(), tells.begin(), tells.end());
+  require(dfa.run(loop, state) == state, "reverse definite");
+  require(dfa.accepts(dfa.run(tells, state)) != dfa.accepts(dfa.run(with, state)), "reverse definite");
+  return fmt::format("for every n, after {} the ends {} and {} have different answers",
+                     product_of_words(dfa.alphabet(), {{to}, {loop, true}}), quoted_letters(dfa.alphabet(), tells),
+                     quoted_letters(dfa.alphabet(), with));
+}
+
+}  // namespace
+
+ClassOrder definite_order(const Dfa& dfa) {
+  const PairPaths paths = pair_paths(dfa, std::vector<bool>(dfa.states(), true));
+  if (!paths.cycle) return {paths.has_pairs ? paths.longest + 1 : 0, {}};
+  const auto& [p, q, x] = *paths.cycle;
+  const Word to_p = word_between(dfa, dfa.initial(), p), to_q = word_between(dfa, dfa.initial(), q),
+             tells = telling_word(dfa, p, q).value();
+  require(dfa.run(x, p) == p && dfa.run(x, q) == q, "definite");
+  require(dfa.accepts(dfa.run(tells, p)) != dfa.accepts(dfa.run(tells, q)), "definite");
+  return {std::nullopt, fmt::format("for every n, {} and {} have different answers",
+                                    product_of_words(dfa.alphabet(), {{to_p}, {x, true}, {tells}}),
+                                    product_of_words(dfa.alphabet(), {{to_q}, {x, true}, {tells}}))};
+}
+
+ClassOrder reverse_definite_order(const Dfa& dfa) {
+  const Components components = strongly_connected_components(dfa);
+  const auto moving_letter = [&](State state) -> std::optional<Letter> {
+    for (Letter letter = 0; letter < dfa.letters(); ++letter)
+      if (dfa.next(state, letter) != state) return letter;
+    return std::nullopt;
+  };
+  for (State state = 0; state < dfa.states(); ++state) {
+    const std::optional<Letter> away = moving_letter(state);
+    for (Letter letter = 0; letter < dfa.letters() && away; ++letter)
+      if (components.of[dfa.next(state, letter)] == components.of[state])
+        return {std::nullopt, lasting_doubt(dfa, state, letter, *away)};
+  }
+  return {automaton_depth(dfa), {}};
+}
+
+std::optional<std::string> endless(const Dfa& dfa) {
+  std::string words = endless_words(dfa);
+  return words.empty() ? std::nullopt : std::optional(std::move(words));
+}
+
+namespace {
+
+Dfa restricted_to(const Dfa& dfa, const std::vector<Letter>& letters) {
+  std::vector<Symbol> symbols;
+  for (const Letter letter : letters) symbols.push_back(dfa.alphabet()[letter]);
+  std::vector<State> table;
+  for (State state = 0; state < dfa.states(); ++state)
+    for (const Letter letter : letters) table.push_back(dfa.next(state, letter));
+  std::vector<bool> accepting;
+  for (State state = 0; state < dfa.states(); ++state) accepting.push_back(dfa.accepts(state));
+  return Dfa::acceptor(Alphabet::from_symbols(std::move(symbols)), std::move(table), dfa.initial(), accepting);
+}
+
+}  // namespace
+
+ReducedAutomaton reduce(const Dfa& dfa) {
+  std::map<std::vector<State>, std::size_t> number;
+  std::vector<Letter> kept;
+  std::vector<std::vector<Letter>> alike;
+  for (Letter letter = 0; letter < dfa.letters(); ++letter) {
+    std::vector<State> column;
+    for (State state = 0; state < dfa.states(); ++state) column.push_back(dfa.next(state, letter));
+    const auto [found, fresh] = number.emplace(std::move(column), kept.size());
+    if (fresh) {
+      kept.push_back(letter);
+      alike.emplace_back();
+    }
+    alike[found->second].push_back(letter);
+  }
+  return {restricted_to(dfa, kept), std::move(alike)};
+}
+
+ReducedAutomaton on_tier(const ReducedAutomaton& reduced) {
+  std::vector<Letter> moving;
+  std::vector<std::vector<Letter>> alike;
+  for (Letter letter = 0; letter < reduced.dfa.letters(); ++letter) {
+    if (reduced.dfa.letter_map(letter).is_identity()) continue;
+    moving.push_back(letter);
+    alike.push_back(reduced.alike[letter]);
+  }
+  return {restricted_to(reduced.dfa, moving), std::move(alike)};
+}
+
 namespace {
 
 struct Name {

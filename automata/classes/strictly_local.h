@@ -1,5 +1,4 @@
-// automata/classes/strictly_local.h — SL_k: the languages that a set of forbidden factors of at most k letters defines,
-// where ⋊ and ⋉ mark the ends and count as letters (McNaughton & Papert 1971; Rogers & Pullum 2011).
+// automata/classes/strictly_local.h — strictly local, locally testable and threshold testable languages.
 #pragma once
 
 #include <cstdint>
@@ -33,5 +32,26 @@ struct ListedWords {
 /// The factors that no accepted word between ⋊ and ⋉ has, while all their own factors occur. `dfa` is minimal and
 /// strictly local. Throws LimitError past 200,000 pairs of sets of states.
 ListedWords minimal_forbidden_factors(const Dfa& dfa, std::size_t most_listed);
+
+// LT: the languages that the ends of a word and the set of its factors of some
+// length decide (McNaughton & Papert 1971), decided on the automaton.
+
+/// Why the language is not locally testable, with words that were checked by running them; nothing when it is. `dfa` is
+/// minimal. Trahtman's form of Kim, McNaughton & McCloskey 1991: of states p ≠ q that a word x keeps, where q is
+/// reached from p, p is not reached from q, and every word s leads from both or from neither to a state that reaches q.
+/// O(n³ · letters). Throws LimitError where the pairs of states have more than 50 million arcs.
+std::optional<std::string> local_violation(const Dfa& dfa);
+
+// LTT_{k,t}: the ends of k−1 letters and the number of every factor of k letters,
+// as far as t, decide.
+
+struct ThresholdOrder {
+  std::uint64_t k = 1, t = 1;
+};
+
+/// The least k for which the language is LTT_{k,t} with some t, and the least such t. `dfa` is minimal and locally
+/// threshold testable. On the graph whose vertices are the words of k−1 letters, by the pairs of states that words lead
+/// to (docs/MATH.md). Throws LimitError where that graph becomes too large before k is found.
+ThresholdOrder threshold_order(const Dfa& dfa);
 
 }  // namespace krohn

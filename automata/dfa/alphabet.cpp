@@ -5,17 +5,78 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
-#include "krohn/automata/dfa/symbol_names.h"
-#include "krohn/automata/dfa/utf8.h"
-#include "krohn/automata/dfa/valuations.h"
+#include "krohn/automata/dfa/decision_diagrams.h"
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/groups/counted.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/messages.h"
 
 namespace krohn {
+
+CharacterSet all_characters() { return {{0, kFirstSurrogate - 1}, {kLastSurrogate + 1, kLastCodePoint}}; }
+
+CharacterSet normalised(std::vector<CodePointRange> ranges) {
+  std::erase_if(ranges, [](const CodePointRange& range) { return range.first > range.last; });
+  std::sort(ranges.begin(), ranges.end());
+  CharacterSet merged;
+  for (const CodePointRange& range : ranges) {
+    if (!merged.empty() && range.first <= merged.back().last + 1)
+      merged.back().last = std::max(merged.back().last, range.last);
+    else
+      merged.push_back(range);
+  }
+  return intersection(merged, all_characters());
+}
+
+CharacterSet complement(std::span<const CodePointRange> set) {
+  CharacterSet gaps;
+  char32_t next = 0;
+  for (const CodePointRange& range : set) {
+    if (range.first > next) gaps.push_back({next, range.first - 1});
+    next = range.last + 1;
+  }
+  if (next <= kLastCodePoint) gaps.push_back({next, kLastCodePoint});
+  return intersection(gaps, all_characters());
+}
+
+CharacterSet intersection(std::span<const CodePointRange> a, std::span<const CodePointRange> b) {
+  CharacterSet common;
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    const char32_t first = std::max(a[i].first, b[j].first), last = std::min(a[i].last, b[j].last);
+    if (first <= last) common.push_back({first, last});
+    if (a[i].last < b[j].last)
+      ++i;
+    else
+      ++j;
+  }
+  return common;
+}
+
+std::vector<CodePointRange> joined_across_surrogates(std::span<const CodePointRange> set) {
+  std::vector<CodePointRange> joined;
+  for (const CodePointRange& range : set)
+    if (range.first == kLastSurrogate + 1 && !joined.empty() && joined.back().last == kFirstSurrogate - 1)
+      joined.back().last = range.last;
+    else
+      joined.push_back(range);
+  return joined;
+}
+
+bool contains(std::span<const CodePointRange> set, char32_t character) {
+  const auto after = std::upper_bound(set.begin(), set.end(), character,
+                                      [](char32_t c, const CodePointRange& range) { return c < range.first; });
+  return after != set.begin() && character <= std::prev(after)->last;
+}
+
+std::size_t cardinality(std::span<const CodePointRange> set) {
+  std::size_t count = 0;
+  for (const CodePointRange& range : set) count += std::size_t{range.last} - range.first + 1;
+  return count;
+}
 
 namespace {
 
@@ -325,6 +386,105 @@ Alphabet parse_alphabet(std::string_view text) {
   if (alphabet.size() == 0)
     throw InputError("the alphabet is empty; give its letters, as \"ab\", \"a-z0-9\", \"bytes\" or \"SYN ACK\"");
   return alphabet;
+}
+
+// The common refinement of two alphabets: one sweep over the ends of all their ranges.
+
+namespace {
+
+constexpr Letter kAbsent = UINT32_MAX;
+
+/// A merged letter by its parents, `kAbsent` where one has none. Sorting these pairs gives the order of the result.
+using Parents = std::pair<Letter, Letter>;
+
+struct Event {
+  char32_t at;
+  bool of_a;
+  Letter letter;  ///< what begins here; kAbsent: a gap begins
+};
+
+void add_events(std::vector<Event>& events, const Alphabet& alphabet, bool of_a) {
+  std::vector<std::pair<CodePointRange, Letter>> ranges;
+  for (Letter letter = 0; letter < alphabet.size(); ++letter)
+    for (const CodePointRange& range : alphabet[letter].characters) ranges.emplace_back(range, letter);
+  std::sort(ranges.begin(), ranges.end());
+  char32_t next = 0;
+  for (const auto& [range, letter] : ranges) {
+    if (range.first > next) events.push_back({next, of_a, kAbsent});
+    events.push_back({range.first, of_a, letter});
+    next = range.last + 1;
+  }
+  events.push_back({next, of_a, kAbsent});
+}
+
+/// The pieces into which the classes cut one another.
+std::map<Parents, CharacterSet> pieces(const Alphabet& a, const Alphabet& b) {
+  std::vector<Event> events;
+  add_events(events, a, true);
+  add_events(events, b, false);
+  std::stable_sort(events.begin(), events.end(), [](const Event& x, const Event& y) { return x.at < y.at; });
+  std::map<Parents, CharacterSet> pieces;
+  Parents current{kAbsent, kAbsent};
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    (events[i].of_a ? current.first : current.second) = events[i].letter;
+    const bool more_here = i + 1 < events.size() && events[i + 1].at == events[i].at;
+    if (more_here || i + 1 == events.size() || current == Parents{kAbsent, kAbsent}) continue;
+    pieces[current].push_back({events[i].at, events[i + 1].at - 1});
+  }
+  return pieces;
+}
+
+void add_tokens(std::map<Parents, CharacterSet>& pieces, const Alphabet& a, const Alphabet& b) {
+  const auto partner = [](const Alphabet& other, const std::string& name) {
+    const auto found = other.find(name);
+    return found && other[*found].name == name && other[*found].characters.empty() ? *found : kAbsent;
+  };
+  for (Letter letter = 0; letter < a.size(); ++letter)
+    if (a[letter].characters.empty()) pieces[{letter, partner(b, a.name(letter))}];
+  for (Letter letter = 0; letter < b.size(); ++letter)
+    if (b[letter].characters.empty() && partner(a, b.name(letter)) == kAbsent) pieces[{kAbsent, letter}];
+}
+
+/// A letter that was not split keeps its name, that of `a` first.
+std::string merged_name(const Alphabet& a, const Alphabet& b, Parents parents, const CharacterSet& characters) {
+  const auto [in_a, in_b] = parents;
+  if (in_a != kAbsent && a[in_a].characters == characters) return a.name(in_a);
+  if (in_b != kAbsent && b[in_b].characters == characters) return b.name(in_b);
+  return class_name(characters);
+}
+
+std::optional<Letter> present(Letter letter) { return letter == kAbsent ? std::nullopt : std::optional(letter); }
+
+}  // namespace
+
+AlphabetRefinement refine(const Alphabet& a, const Alphabet& b) {
+  if (!(a == b)) {
+    auto first = ValuationClasses::of(a), second = ValuationClasses::of(b);
+    if (first && !second) second = ValuationClasses::of(b, &*first);
+    if (second && !first) first = ValuationClasses::of(a, &*second);
+    if (first && second) return refine(*first, a.size(), *second, b.size());
+  }
+  std::map<Parents, CharacterSet> merged = pieces(a, b);
+  add_tokens(merged, a, b);
+  AlphabetRefinement result;
+  std::vector<Symbol> symbols;
+  for (auto& [parents, ranges] : merged) {
+    const CharacterSet characters = normalised(ranges);
+    symbols.push_back({merged_name(a, b, parents, characters), characters});
+    result.in_a.push_back(present(parents.first));
+    result.in_b.push_back(present(parents.second));
+  }
+  result.merged = a == b ? a : Alphabet::from_symbols(std::move(symbols));
+  return result;
+}
+
+std::vector<std::optional<Letter>> same_letters(const Alphabet& a, const Alphabet& b) {
+  std::vector<std::optional<Letter>> same;
+  for (const Symbol& symbol : a.symbols()) {
+    const std::optional<Letter> named = b.find(symbol.name);
+    same.push_back(named && b[*named] == symbol ? named : std::nullopt);
+  }
+  return same;
 }
 
 }  // namespace krohn

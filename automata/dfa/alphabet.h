@@ -1,6 +1,7 @@
 // automata/dfa/alphabet.h — an ordered set of letters: single characters, classes of characters, or named tokens.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,9 +10,37 @@
 #include <string_view>
 #include <vector>
 
-#include "krohn/automata/dfa/character_set.h"
-
 namespace krohn {
+
+/// An inclusive range of Unicode code points.
+struct CodePointRange {
+  char32_t first = 0;
+  char32_t last = 0;
+  friend auto operator<=>(const CodePointRange&, const CodePointRange&) = default;
+};
+
+/// Sorted, disjoint, non-adjacent ranges without surrogates: equal sets are equal vectors.
+using CharacterSet = std::vector<CodePointRange>;
+
+/// Every Unicode scalar value: U+0000–U+D7FF and U+E000–U+10FFFF.
+CharacterSet all_characters();
+
+/// The normal form of any ranges: sorted, merged, surrogates and what lies past U+10FFFF dropped. O(n log n).
+CharacterSet normalised(std::vector<CodePointRange> ranges);
+
+/// Set operations on normal forms, all linear in the number of ranges.
+CharacterSet complement(std::span<const CodePointRange> set);
+CharacterSet intersection(std::span<const CodePointRange> a, std::span<const CodePointRange> b);
+
+/// The ranges as people count them: U+D7FF and U+E000 are neighbours, for there are no characters between. For
+/// printing.
+std::vector<CodePointRange> joined_across_surrogates(std::span<const CodePointRange> set);
+
+/// Membership. O(log ranges).
+bool contains(std::span<const CodePointRange> set, char32_t character);
+
+/// The number of characters.
+std::size_t cardinality(std::span<const CodePointRange> set);
 
 /// The index of a letter in its alphabet.
 using Letter = std::uint32_t;
@@ -106,5 +135,10 @@ struct AlphabetRefinement {
 
 /// Throws InputError when a token of one is named like a class of the other. O(ranges · log ranges).
 AlphabetRefinement refine(const Alphabet& a, const Alphabet& b);
+
+/// For each letter of `a` the letter of `b` with the same name and the same characters, where there is one. A class
+/// that holds the characters of a letter is another letter than that (`Alphabet::find` finds it all the same, as words
+/// are read); to compare languages whose letters are cut differently, `refine` both. O(n log n).
+std::vector<std::optional<Letter>> same_letters(const Alphabet& a, const Alphabet& b);
 
 }  // namespace krohn

@@ -1,14 +1,14 @@
 #include "krohn/automata/dfa/graph.h"
 
 #include <fmt/format.h>
-
-#include <algorithm>
 #include <boost/graph/breadth_first_search.hpp>
 #include <boost/graph/strong_components.hpp>
 
+#include <algorithm>
+
 #include "krohn/automata/dfa/dfa_graph.h"
-#include "krohn/groups/counted.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 namespace {

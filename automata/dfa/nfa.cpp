@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cassert>
 
-#include "krohn/groups/error.h"
-#include "krohn/groups/time_limit.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/time_limit.h"
 
 namespace krohn {
 

@@ -4,7 +4,56 @@
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
 
+#include "krohn/automata/dfa/alphabet.h"
+#include "krohn/groups/base/error.h"
+
 namespace krohn {
+
+std::u32string decode_utf8(std::string_view text) {
+  std::u32string characters;
+  characters.reserve(text.size());
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+  for (std::size_t i = 0; i < text.size();) {
+    if (bytes[i] < 0x80) {
+      characters.push_back(bytes[i++]);
+      continue;
+    }
+    const std::size_t start = i;
+    UChar32 character = 0;
+    U8_NEXT(bytes, i, text.size(), character);
+    if (character < 0)
+      throw InputError(
+          fmt::format("byte {} (0x{:02X}) is not valid UTF-8; write the text in UTF-8", start, bytes[start]));
+    characters.push_back(static_cast<char32_t>(character));
+  }
+  return characters;
+}
+
+std::optional<char32_t> single_code_point(std::string_view text) {
+  if (text.empty() || text.size() > 4) return std::nullopt;
+  const std::u32string characters = decode_utf8(text);
+  return characters.size() == 1 ? std::optional(characters.front()) : std::nullopt;
+}
+
+void append_utf8(std::string& text, char32_t character) {
+  std::uint8_t bytes[U8_MAX_LENGTH];
+  std::size_t length = 0;
+  U8_APPEND_UNSAFE(bytes, length, character);
+  text.append(reinterpret_cast<const char*>(bytes), length);
+}
+
+std::string to_utf8(char32_t character) {
+  std::string text;
+  append_utf8(text, character);
+  return text;
+}
+
+bool is_printable(char32_t character) {
+  if (character < 0x80) return character > 0x20 && character < 0x7F;
+  const auto code_point = static_cast<UChar32>(character);
+  const std::uint32_t combining = U_GC_MN_MASK | U_GC_ME_MASK | U_GC_MC_MASK;
+  return u_isgraph(code_point) && (U_MASK(u_charType(code_point)) & (combining | U_GC_CF_MASK | U_GC_CO_MASK)) == 0;
+}
 
 namespace {
 
@@ -61,5 +110,136 @@ std::string cut_short(std::string_view text, std::size_t most) {
 }
 
 std::string in_quotes(std::string_view name) { return '"' + visible(cut_short(name, 60)) + '"'; }
+
+namespace {
+
+int bracket_step(char c) {
+  if (c == '(' || c == '[' || c == '{') return 1;
+  if (c == ')' || c == ']' || c == '}') return -1;
+  return 0;
+}
+
+bool is_separator(char c) { return c == ',' || is_white_space(static_cast<unsigned char>(c)); }
+
+/// Reads a quoted name from `text[i] == '"'` on; leaves `i` behind the closing quote.
+std::string read_quoted(std::string_view text, std::size_t& i) {
+  const std::size_t start = i++;
+  std::string name;
+  for (; i < text.size() && text[i] != '"'; ++i) {
+    if (text[i] == '\\' && i + 1 < text.size()) ++i;
+    name += text[i];
+  }
+  if (i == text.size()) throw InputError(fmt::format("the quote that opens at byte {} is not closed", start));
+  ++i;
+  return name;
+}
+
+std::string read_bare(std::string_view text, std::size_t& i, bool brackets_protect) {
+  const std::size_t start = i;
+  for (int depth = 0; i < text.size() && (depth > 0 || !is_separator(text[i])); ++i)
+    if (brackets_protect) depth += bracket_step(text[i]);
+  return std::string(text.substr(start, i - start));
+}
+
+std::string quoted_name(std::string_view name) {
+  std::string text = "\"";
+  for (const char c : name) {
+    if (c == '"' || c == '\\') text += '\\';
+    text += c;
+  }
+  return text + '"';
+}
+
+/// A character as a regular expression writes it, outside or inside a class.
+std::string escaped(char32_t character, bool in_class) {
+  switch (character) {
+    case U'\n':
+      return "\\n";
+    case U'\t':
+      return "\\t";
+    case U'\r':
+      return "\\r";
+    case U' ':
+      return " ";
+    default:
+      break;
+  }
+  if (!is_printable(character)) return fmt::format("\\x{{{:02X}}}", static_cast<std::uint32_t>(character));
+  const bool special = in_class && std::u32string_view(U"[]\\^-\"").find(character) != std::u32string_view::npos;
+  return (special ? "\\" : "") + to_utf8(character);
+}
+
+std::string range_name(CodePointRange range) {
+  std::string text = escaped(range.first, true);
+  if (range.last == range.first) return text;
+  if (range.last > range.first + 1) text += '-';
+  return text + escaped(range.last, true);
+}
+
+}  // namespace
+
+bool is_white_space(char32_t character) { return character == ' ' || (character >= '\t' && character <= '\r'); }
+
+bool has_balanced_brackets(std::string_view name) {
+  int depth = 0;
+  for (const char c : name)
+    if ((depth += bracket_step(c)) < 0) return false;
+  return depth == 0;
+}
+
+std::vector<ListedName> split_names(std::string_view text, bool brackets_protect) {
+  std::vector<ListedName> names;
+  for (std::size_t i = 0; i < text.size();) {
+    if (is_separator(text[i])) {
+      ++i;
+      continue;
+    }
+    const std::size_t offset = i;
+    names.push_back({text[i] == '"' ? read_quoted(text, i) : read_bare(text, i, brackets_protect), offset});
+  }
+  return names;
+}
+
+std::string protected_name(const std::string& name, bool brackets_protect) {
+  if (name.front() == '"' || (brackets_protect && !has_balanced_brackets(name))) return quoted_name(name);
+  const std::vector<ListedName> names = split_names(name, brackets_protect);
+  return names.size() == 1 && names.front().name == name ? name : quoted_name(name);
+}
+
+std::optional<char32_t> named_character(std::string_view name) {
+  if (const auto single = single_code_point(name)) return single;
+  if (name == "\\n") return U'\n';
+  if (name == "\\t") return U'\t';
+  if (name == "\\r") return U'\r';
+  if (name.size() < 5 || name.size() > 10 || name.substr(0, 3) != "\\x{" || name.back() != '}') return std::nullopt;
+  const std::string digits(name.substr(3, name.size() - 4));
+  if (digits.find_first_not_of("0123456789ABCDEF") != std::string::npos) return std::nullopt;
+  const auto character = static_cast<char32_t>(std::stoul(digits, nullptr, 16));
+  if (!contains(all_characters(), character) || character_symbol(character).name != name) return std::nullopt;
+  return character;
+}
+
+std::string class_name(std::span<const CodePointRange> characters) {
+  constexpr std::size_t kLongest = 24;
+  if (cardinality(characters) == 1) return escaped(characters.front().first, false);
+  const auto these = joined_across_surrogates(characters);
+  const auto others = joined_across_surrogates(complement(characters));
+  const bool negated = !others.empty() && others.size() < these.size();
+  std::string text = negated ? "[^" : "[";
+  std::size_t shown = 0;
+  for (const CodePointRange& range : negated ? others : these) {
+    const std::string name = range_name(range);
+    const std::size_t length = decode_utf8(name).size();
+    if (shown > 0 && shown + length > kLongest) return text + "…]";
+    text += name;
+    shown += length;
+  }
+  return text + "]";
+}
+
+Symbol character_symbol(char32_t character) {
+  const CodePointRange range{character, character};
+  return {class_name({&range, 1}), {range}};
+}
 
 }  // namespace krohn

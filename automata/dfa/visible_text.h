@@ -1,12 +1,34 @@
-// automata/dfa/visible_text.h — names from files as a terminal may show them: a letter, a state or a file may be called
-// anything, and what it is called must not move the cursor, change a line that was printed, or stand for a verdict.
+// automata/dfa/visible_text.h — text that a person can see: UTF-8, letters' names, escapes.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace krohn {
+
+inline constexpr char32_t kLastCodePoint = 0x10FFFF;
+inline constexpr char32_t kFirstSurrogate = 0xD800;
+inline constexpr char32_t kLastSurrogate = 0xDFFF;
+
+/// The code points of `text`. Throws InputError with the offset of the first byte that is not well-formed UTF-8 (RFC
+/// 3629: no overlong forms, no surrogates, nothing past U+10FFFF).
+std::u32string decode_utf8(std::string_view text);
+
+/// The code point that `text` consists of, when it is exactly one. Throws as `decode_utf8`.
+std::optional<char32_t> single_code_point(std::string_view text);
+
+/// Appends the encoding of one Unicode scalar value.
+void append_utf8(std::string& text, char32_t character);
+
+/// The encoding of one Unicode scalar value.
+std::string to_utf8(char32_t character);
+
+/// True for what can stand in print by itself: graphic, neither white space nor a mark that combines with its
+/// neighbour.
+bool is_printable(char32_t character);
 
 /// True for what acts on a terminal or on its neighbours instead of being seen: control characters (C0, DEL, C1), line
 /// and paragraph separators, and format characters (direction overrides, zero-width joiners, byte-order marks).
@@ -24,5 +46,26 @@ std::string in_quotes(std::string_view name);
 
 /// The first `most` bytes or a little less, so that no character is cut, and "…" when that is not all.
 std::string cut_short(std::string_view text, std::size_t most);
+
+/// One name of a list, and the byte at which it starts.
+struct ListedName {
+  std::string name;
+  std::size_t offset = 0;
+};
+
+bool is_white_space(char32_t character);
+
+/// True when every bracket ( [ { has its partner; kinds are not told apart.
+bool has_balanced_brackets(std::string_view name);
+
+/// Splits at white space and commas that neither brackets (when they protect) nor double quotes enclose. Throws
+/// InputError on a quote that is not closed. O(n).
+std::vector<ListedName> split_names(std::string_view text, bool brackets_protect);
+
+/// The name as `split_names` reads it back: itself, or in quotes with `\"` and `\\` inside.
+std::string protected_name(const std::string& name, bool brackets_protect);
+
+/// The character of a name that is one code point or the escape `\n`, `\t`, `\r`, `\x{H…}` of an unprintable one.
+std::optional<char32_t> named_character(std::string_view name);
 
 }  // namespace krohn

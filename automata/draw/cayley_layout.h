@@ -1,4 +1,4 @@
-// automata/draw/cayley_layout.h — places for the states of a permutation automaton in which its symmetry is seen.
+// automata/draw/cayley_layout.h — Cayley graphs: their layout and their pictures.
 #pragma once
 
 #include <array>

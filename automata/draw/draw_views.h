@@ -9,7 +9,6 @@
 #include "krohn/automata/dfa/graph.h"
 #include "krohn/automata/draw/cayley_layout.h"
 #include "krohn/automata/draw/draw.h"
-#include "krohn/automata/draw/draw_style.h"
 
 namespace krohn {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/automata/draw/draw_style.h"
-#include "krohn/groups/counted.h"
+#include "krohn/automata/draw/draw.h"
+#include "krohn/groups/base/messages.h"
 #include "krohn/groups/names/recognise.h"
 
 namespace krohn {

@@ -1,5 +1,3 @@
-// Graphviz keeps its errors, its parser and its plugins in global state: one lock round everything, and its messages
-// are collected instead of printed.
 #include <fmt/format.h>
 #include <graphviz/gvc.h>
 
@@ -8,13 +6,58 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
+#include <string_view>
 
 #include "krohn/automata/draw/draw.h"
-#include "krohn/automata/draw/svg_style.h"
 #include "krohn/automata/formats/format_dot.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
+
+// What pictures on the web need beside their lines: words for who cannot see them, and
+// colours for dark pages.
+
+/// An SVG of Graphviz's with a title and a description that screen readers read out, and with light lines on dark where
+/// the reader's system asks for that. Text that is no such SVG is returned as it is.
+std::string with_svg_style(std::string svg, const std::string& title, const std::string& description);
+
+namespace {
+
+/// Nodes keep their pale fills and black text; lines (`component_colours`), labels beside them and the paper change.
+/// `bare` are labels without a fill, `paper` are squares of the paper's colour.
+constexpr std::string_view kDarkPages = R"(<style>
+@media (prefers-color-scheme: dark) {
+  .graph > polygon, .paper polygon { fill: #16181d; }
+  .graph > text, .bare text, .edge text { fill: #e4e4e4; }
+  .edge [stroke="#444444"], .edge [stroke="black"] { stroke: #b8b8b8; }
+  .edge [fill="#444444"], .edge [fill="black"] { fill: #b8b8b8; }
+  .cell [fill="#222222"] { fill: #f0f0f0; }
+  .node [stroke="#222255"] { stroke: #8f9be0; }
+  .node [stroke="#666633"] { stroke: #c8c878; }
+  .node [stroke="#225522"] { stroke: #7cc47c; }
+  .node [stroke="#663333"] { stroke: #e08f8f; }
+  .node [stroke="#225555"] { stroke: #7cc4c4; }
+  .node [stroke="#555555"] { stroke: #b8b8b8; }
+}
+</style>
+)";
+
+}  // namespace
+
+std::string with_svg_style(std::string svg, const std::string& title, const std::string& description) {
+  const std::size_t opening = svg.find("<svg ");
+  const std::size_t end = opening == std::string::npos ? opening : svg.find('>', opening);
+  if (end == std::string::npos) return svg;
+  std::string words = "\n<title>" + html(title) + "</title>\n";
+  if (!description.empty()) words += "<desc>" + html(description) + "</desc>\n";
+  svg.insert(end + 1, words + std::string(kDarkPages));
+  svg.insert(opening + 5, "role=\"img\" ");
+  return svg;
+}
+
+// Graphviz keeps its errors, its parser and its plugins in global state: one lock round everything, and its messages
+// are collected instead of printed.
 
 namespace {
 

@@ -1,11 +1,12 @@
-// automata/families/group_automata.h — word problems of groups and actions of transformations as automata.
+// automata/families/group_automata.h — automata of groups, and random ones.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
-#include "krohn/automata/dfa/tabulate.h"
+#include "krohn/automata/dfa/dfa.h"
 #include "krohn/groups/permutations/group_elements.h"
 #include "krohn/groups/permutations/permutation_group.h"
 
@@ -41,5 +42,26 @@ Dfa full_transformation_monoid(std::uint64_t n, const TableLimit& limit = {});
 /// Grazzi's S_5 and Z_60 take all elements as letters; so does a group of at most 120 by default ("all"), a larger one
 /// its standard generators ("standard").
 std::string_view default_generating_set(const PermutationGroup& group);
+
+// Automata drawn from a seed; the same seed gives the same automaton on every
+// machine.
+
+/// `count` letter names: "a" … "z", or "a1" … "a<count>" when there are more than 26.
+std::vector<std::string> letter_names(std::uint64_t count);
+
+/// Every δ(q, letter) uniform over the m states, every state accepting with probability ½, state 0 initial. Some states
+/// may be unreachable.
+Dfa random_automaton(std::uint64_t m, std::uint64_t letters, std::uint64_t seed, const TableLimit& limit = {});
+
+/// The random state machine of Ebrahimi B.1: states and letters are 0 … m−1, δ(q, σ) = π_q(σ) with a uniform
+/// permutation π_q for each state. The first letter of a word *is* the initial state, so there is a state "start"
+/// besides, m+1 in all; its output is "start", the others' their number. With `initial` the start state is left out and
+/// the machine starts there: m states.
+Dfa random_state_machine(std::uint64_t m, std::uint64_t seed, std::optional<std::uint64_t> initial = {},
+                         const TableLimit& limit = {});
+
+/// Every letter a uniform permutation of the m states, state 0 initial; the output is the state.
+Dfa random_permutation_automaton(std::uint64_t m, std::uint64_t letters, std::uint64_t seed,
+                                 const TableLimit& limit = {});
 
 }  // namespace krohn

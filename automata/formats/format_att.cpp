@@ -7,7 +7,7 @@
 #include <charconv>
 #include <unordered_set>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 

@@ -8,9 +8,9 @@
 #include <cctype>
 #include <charconv>
 
-#include "krohn/automata/dfa/utf8.h"
-#include "krohn/groups/counted.h"
-#include "krohn/groups/error.h"
+#include "krohn/automata/dfa/visible_text.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 

@@ -13,6 +13,11 @@
 
 namespace krohn {
 
+/// The same language with a letter for each character of every class, in the order of the classes and of code points.
+/// An automaton without classes is returned as it is. Throws InputError when there would be more than 4,096 letters or
+/// 2^28 entries in the table.
+Dfa with_single_characters(const Dfa& dfa);
+
 /// "dot", "att", …: the names by which users choose a format to read or to write.
 std::vector<std::string> format_names(bool to_write = false);
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "krohn/groups/counted.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 namespace {

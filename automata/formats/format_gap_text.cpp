@@ -12,7 +12,7 @@
 
 #include "krohn/automata/formats/format_draft.h"
 #include "krohn/automata/formats/format_gap.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 namespace {

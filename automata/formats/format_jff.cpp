@@ -7,10 +7,10 @@
 #include <memory>
 #include <numbers>
 
-#include "krohn/automata/dfa/utf8.h"
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/format_json.h"
-#include "krohn/groups/counted.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 

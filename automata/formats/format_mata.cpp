@@ -3,12 +3,167 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <numeric>
+#include <unordered_map>
 
-#include "krohn/automata/formats/format_mata_formula.h"
-#include "krohn/groups/error.h"
+#include "krohn/automata/dfa/decision_diagrams.h"
+#include "krohn/automata/operations/product.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/messages.h"
 
 namespace krohn {
+namespace {
+
+/// Dijkstra's shunting yard: operators wait on a stack until their right operand is complete.
+class FormulaParser {
+ public:
+  FormulaParser(std::span<const MataToken> tokens, bool is_list,
+                const std::function<std::uint32_t(const MataToken&)>& number_of,
+                const std::function<void(std::size_t, const std::string&)>& fail)
+      : tokens_(tokens), is_list_(is_list), number_of_(number_of), fail_(fail) {}
+
+  MataFormula run() {
+    for (const MataToken& token : tokens_) expects_operand_ ? operand(token) : after_operand(token);
+    if (expects_operand_) fail_(tokens_.back().offset, "the formula ends where a name is expected");
+    while (!waiting_.empty()) {
+      if (waiting_.back()->kind == MataToken::kOpen) fail_(waiting_.back()->offset, "this bracket is not closed");
+      emit_waiting();
+    }
+    return std::move(formula_);
+  }
+
+ private:
+  void operand(const MataToken& token) {
+    switch (token.kind) {
+      case MataToken::kNot:
+      case MataToken::kOpen:
+        waiting_.push_back(&token);
+        return;
+      case MataToken::kName:
+        formula_.steps.push_back(step_of(token));
+        expects_operand_ = false;
+        return;
+      default:
+        fail_(token.offset, "a name, \\true, \\false, ! or ( is expected here");
+    }
+  }
+
+  void after_operand(const MataToken& token) {
+    switch (token.kind) {
+      case MataToken::kAnd:
+      case MataToken::kOr:
+        binary(token);
+        return;
+      case MataToken::kClose:
+        while (!waiting_.empty() && waiting_.back()->kind != MataToken::kOpen) emit_waiting();
+        if (waiting_.empty()) fail_(token.offset, "this bracket was not opened");
+        waiting_.pop_back();
+        return;
+      default:
+        if (!is_list_) fail_(token.offset, "an operator & or | is expected here");
+        static const MataToken kListOr{MataToken::kOr, false, "", 0};
+        binary(kListOr);
+        operand(token);
+    }
+  }
+
+  void binary(const MataToken& token) {
+    while (!waiting_.empty() && binding(waiting_.back()->kind) >= binding(token.kind)) emit_waiting();
+    waiting_.push_back(&token);
+    expects_operand_ = true;
+  }
+
+  static int binding(MataToken::Kind kind) {
+    if (kind == MataToken::kNot) return 3;
+    if (kind == MataToken::kAnd) return 2;
+    return kind == MataToken::kOr ? 1 : 0;
+  }
+
+  MataFormula::Step step_of(const MataToken& token) const {
+    if (!token.is_quoted && token.name == "\\true") return {MataFormula::kTrue, 0};
+    if (!token.is_quoted && token.name == "\\false") return {MataFormula::kFalse, 0};
+    return {MataFormula::kName, number_of_(token)};
+  }
+
+  void emit_waiting() {
+    const MataToken::Kind kind = waiting_.back()->kind;
+    formula_.steps.push_back({kind == MataToken::kNot   ? MataFormula::kNot
+                              : kind == MataToken::kAnd ? MataFormula::kAnd
+                                                        : MataFormula::kOr,
+                              0});
+    waiting_.pop_back();
+  }
+
+  std::span<const MataToken> tokens_;
+  bool is_list_;
+  const std::function<std::uint32_t(const MataToken&)>& number_of_;
+  const std::function<void(std::size_t, const std::string&)>& fail_;
+  std::vector<const MataToken*> waiting_;
+  MataFormula formula_;
+  bool expects_operand_ = true;
+};
+
+/// Always walks the smaller set, so that a chain of n conjunctions costs O(n log n) and not O(n²).
+MataSet intersect(MataSet a, MataSet b) {
+  if (a.members.size() < b.members.size()) std::swap(a, b);  // b is the smaller
+  if (a.is_complement && b.is_complement) {
+    a.members.insert(b.members.begin(), b.members.end());
+    return a;
+  }
+  if (!a.is_complement && b.is_complement) {
+    for (const std::uint32_t number : b.members) a.members.erase(number);
+    return a;
+  }
+  std::erase_if(b.members, [&](std::uint32_t number) { return !a.contains(number); });
+  return b;
+}
+
+MataSet all_others(MataSet set) {
+  set.is_complement = !set.is_complement;
+  return set;
+}
+
+}  // namespace
+
+MataFormula parse_mata_formula(std::span<const MataToken> tokens, bool is_list,
+                               const std::function<std::uint32_t(const MataToken&)>& number_of,
+                               const std::function<void(std::size_t, const std::string&)>& fail) {
+  assert(!tokens.empty());
+  return FormulaParser(tokens, is_list, number_of, fail).run();
+}
+
+MataSet numbers_satisfying(const MataFormula& formula) {
+  std::vector<MataSet> stack;
+  const auto pop = [&] {
+    MataSet top = std::move(stack.back());
+    stack.pop_back();
+    return top;
+  };
+  for (const MataFormula::Step& step : formula.steps) switch (step.kind) {
+      case MataFormula::kName:
+        stack.push_back({{step.name}, false});
+        break;
+      case MataFormula::kTrue:
+      case MataFormula::kFalse:
+        stack.push_back({{}, step.kind == MataFormula::kTrue});
+        break;
+      case MataFormula::kNot:
+        stack.back().is_complement = !stack.back().is_complement;
+        break;
+      case MataFormula::kAnd: {
+        MataSet right = pop(), left = pop();
+        stack.push_back(intersect(std::move(left), std::move(right)));
+        break;
+      }
+      case MataFormula::kOr: {
+        MataSet right = pop(), left = pop();
+        stack.push_back(all_others(intersect(all_others(std::move(left)), all_others(std::move(right)))));
+        break;
+      }
+    }
+  return pop();
+}
 
 namespace {
 
@@ -333,6 +488,221 @@ class MataReader {
 
 Draft read_mata(std::string_view text, std::string_view where, const LanguageOptions& options) {
   return MataReader(checked_text(text, where), where, options).run();
+}
+
+// The classes of valuations, by decision diagrams.
+
+namespace {
+
+constexpr std::uint32_t kMaxVariables = 512;  // also the depth of the recursions
+constexpr std::size_t kMaxNodes = std::size_t{1} << 22;
+
+using Ref = DecisionDiagrams::Ref;
+constexpr Ref leaf(std::uint32_t number) { return DecisionDiagrams::leaf(number); }
+constexpr bool is_leaf(Ref ref) { return DecisionDiagrams::is_leaf(ref); }
+constexpr std::uint32_t number_of(Ref ref) { return DecisionDiagrams::number_of(ref); }
+constexpr std::uint64_t key_of(std::uint32_t a, std::uint32_t b) { return std::uint64_t{a} << 32 | b; }
+
+/// The diagram, with leaves 0 and 1, of a formula.
+Ref diagram_of(const MataFormula& formula, DecisionDiagrams& diagrams) {
+  std::vector<Ref> stack;
+  for (const MataFormula::Step& step : formula.steps) {
+    if (step.kind == MataFormula::kName) {
+      stack.push_back(diagrams.variable(step.name));
+    } else if (step.kind == MataFormula::kTrue || step.kind == MataFormula::kFalse) {
+      stack.push_back(leaf(step.kind == MataFormula::kTrue ? 1 : 0));
+    } else if (step.kind == MataFormula::kNot) {
+      stack.back() = diagrams.negation(stack.back());
+    } else {
+      const Ref right = stack.back();
+      stack.pop_back();
+      stack.back() = step.kind == MataFormula::kAnd ? diagrams.conjunction(stack.back(), right)
+                                                    : diagrams.disjunction(stack.back(), right);
+    }
+  }
+  return stack.back();
+}
+
+/// A product of diagrams. Leaf 0 means that every factor is 0 there; leaf i > 0 remembers the leaves of its two halves.
+struct Product {
+  Ref root = leaf(0);
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> halves;  ///< empty for a single formula
+  std::size_t left = 0, right = 0;                              ///< indices of the halves
+};
+
+class ProductTree {
+ public:
+  ProductTree(DecisionDiagrams& diagrams, std::vector<Ref> factors) : diagrams_(diagrams), factors_(factors.size()) {
+    for (const Ref factor : factors) products_.push_back({factor, {}, 0, 0});
+    // Pairs, then pairs of pairs: the factors of a level are multiplied once each, log(factors) levels in all.
+    for (std::size_t done = 0; products_.size() - done > 1; done += 2) multiply(done, done + 1);
+  }
+
+  Ref root() const { return products_.back().root; }
+
+  /// Calls `visit(factor, class)` for all classes of every factor; `class_of_leaf` numbers the leaves of the root.
+  template <class Visit>
+  void for_each_class(const std::vector<Letter>& class_of_leaf, Visit visit) const {
+    using Holder = std::pair<Letter, std::uint32_t>;  // a class and the leaf that it has in some product
+    std::vector<std::vector<Holder>> holders(products_.size());
+    for (std::uint32_t number = 1; number < class_of_leaf.size(); ++number)
+      holders.back().emplace_back(class_of_leaf[number], number);
+    for (std::size_t i = products_.size(); i-- > 0;) {
+      for (const auto& [letter, number] : holders[i])
+        if (i < factors_) {
+          visit(i, letter);
+        } else {
+          const auto& [left, right] = products_[i].halves[number];
+          if (left != 0) holders[products_[i].left].emplace_back(letter, left);
+          if (right != 0) holders[products_[i].right].emplace_back(letter, right);
+        }
+      holders[i] = {};
+    }
+  }
+
+ private:
+  void multiply(std::size_t left, std::size_t right) {
+    Product product{leaf(0), {{0, 0}}, left, right};
+    std::unordered_map<std::uint64_t, std::uint32_t> numbers{{key_of(0, 0), 0}};
+    const auto decide = [&](const std::vector<Ref>& refs) -> std::optional<Ref> {
+      if (!is_leaf(refs[0]) || !is_leaf(refs[1])) return std::nullopt;
+      const std::uint32_t a = number_of(refs[0]), b = number_of(refs[1]);
+      const auto [entry, is_new] = numbers.try_emplace(key_of(a, b), static_cast<std::uint32_t>(product.halves.size()));
+      if (is_new) product.halves.emplace_back(a, b);
+      return leaf(entry->second);
+    };
+    DecisionDiagrams::Memo done(2);
+    product.root = diagrams_.apply({products_[left].root, products_[right].root}, done, decide);
+    products_.push_back(std::move(product));
+  }
+
+  DecisionDiagrams& diagrams_;
+  std::size_t factors_;
+  std::vector<Product> products_;
+};
+
+/// Walks a diagram once, 0 before 1, and names every leaf but 0 by the least path to it. A path that was walked before
+/// cannot lead to a new leaf, so each node is entered once.
+class LeafNamer {
+ public:
+  LeafNamer(const DecisionDiagrams& diagrams, std::uint32_t variables) : diagrams_(diagrams), path_(variables, '-') {}
+
+  void walk(Ref ref) {
+    if (is_leaf(ref)) {
+      if (number_of(ref) != 0 && names_.try_emplace(number_of(ref), path_).second) order_.push_back(number_of(ref));
+      return;
+    }
+    if (!entered_.emplace(ref, true).second) return;
+    char& sign = path_[diagrams_.variable_of(ref)];
+    sign = '0';
+    walk(diagrams_.low(ref));
+    sign = '1';
+    walk(diagrams_.high(ref));
+    sign = '-';
+    finished_.push_back(ref);
+  }
+
+  /// Leaves in the order of their names.
+  const std::vector<std::uint32_t>& order() const { return order_; }
+
+  std::string name(std::uint32_t number) const {
+    if (path_.empty()) return "true";
+    return names_.at(number) + (paths_.at(number) > 1 ? "|…" : "");
+  }
+
+  /// How many paths lead to each leaf, saturating at 2.
+  void count_paths(Ref root) {
+    std::unordered_map<Ref, int> count{{root, 1}};
+    for (auto ref = finished_.rbegin(); ref != finished_.rend(); ++ref)  // parents before children
+      for (const Ref child : {diagrams_.low(*ref), diagrams_.high(*ref)})
+        count[child] = std::min(count[child] + count.at(*ref), 2);
+    for (const std::uint32_t number : order_) paths_[number] = count.at(leaf(number));
+  }
+
+ private:
+  const DecisionDiagrams& diagrams_;
+  std::string path_;
+  std::unordered_map<std::uint32_t, std::string> names_;
+  std::unordered_map<std::uint32_t, int> paths_;
+  std::unordered_map<Ref, bool> entered_;
+  std::vector<Ref> finished_;
+  std::vector<std::uint32_t> order_;
+};
+
+}  // namespace
+
+MataClasses distinguish(std::span<const MataFormula> formulas, std::uint32_t variables, std::string_view where) {
+  if (variables > kMaxVariables)
+    throw LimitError(
+        fmt::format("{}: {} in the formulas; the limit is {}", where, counted(variables, "bit"), kMaxVariables));
+  MataClasses result;
+  result.classes_of.resize(formulas.size());
+  DecisionDiagrams diagrams(
+      kMaxNodes,
+      fmt::format("{}: the bit formulas need a decision diagram of more than {} nodes; the limit protects the "
+                  "memory. Split the file or use @NFA-explicit",
+                  where, kMaxNodes));
+  std::vector<Ref> factors;  // distinct and not false
+  std::unordered_map<Ref, std::vector<std::size_t>> formulas_of;
+  for (std::size_t i = 0; i < formulas.size(); ++i) {
+    const Ref ref = diagram_of(formulas[i], diagrams);
+    if (ref == leaf(0)) continue;
+    std::vector<std::size_t>& same = formulas_of[ref];
+    if (same.empty()) factors.push_back(ref);
+    same.push_back(i);
+  }
+  if (factors.empty()) return result;
+  const ProductTree tree(diagrams, factors);
+  LeafNamer namer(diagrams, variables);
+  namer.walk(tree.root());
+  namer.count_paths(tree.root());
+  std::vector<Letter> class_of_leaf(namer.order().size() + 1);
+  for (const std::uint32_t number : namer.order()) {
+    class_of_leaf[number] = static_cast<Letter>(result.names.size());
+    result.names.push_back(namer.name(number));
+  }
+  tree.for_each_class(class_of_leaf, [&](std::size_t factor, Letter letter) {
+    for (const std::size_t formula : formulas_of[factors[factor]]) result.classes_of[formula].push_back(letter);
+  });
+  for (std::vector<Letter>& classes : result.classes_of) std::sort(classes.begin(), classes.end());
+  return result;
+}
+
+namespace {
+
+/// The name as the format has it: in quotes unless it is a plain word.
+std::string mata_name(const std::string& name) {
+  const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+  if (plain) return name;
+  std::string quoted = "\"";
+  for (const char c : name) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+}  // namespace
+
+std::string write_mata(const Dfa& dfa) {
+  require_acceptor(dfa, "mata");
+  std::vector<std::string> letters;
+  for (const Symbol& symbol : dfa.alphabet().symbols()) letters.push_back(mata_name(symbol.name));
+  // Where a letter is called as the empty word elsewhere, the file says that none of its names is that.
+  const bool doubtful = std::ranges::any_of(dfa.alphabet().symbols(), EpsilonNames::may_be_no_letter, &Symbol::name);
+  std::string text = fmt::format("@NFA-explicit\n{}%Alphabet-enum {}\n%States-enum", doubtful ? "%Epsilon\n" : "",
+                                 fmt::join(letters, " "));
+  for (State state = 0; state < dfa.states(); ++state) fmt::format_to(std::back_inserter(text), " q{}", state);
+  fmt::format_to(std::back_inserter(text), "\n%Initial q{}\n%Final", dfa.initial());
+  for (State state = 0; state < dfa.states(); ++state)
+    if (dfa.accepts(state)) fmt::format_to(std::back_inserter(text), " q{}", state);
+  text += '\n';
+  for (State state = 0; state < dfa.states(); ++state)
+    for (Letter letter = 0; letter < dfa.letters(); ++letter)
+      fmt::format_to(std::back_inserter(text), "q{} {} q{}\n", state, letters[letter], dfa.next(state, letter));
+  return text;
 }
 
 }  // namespace krohn

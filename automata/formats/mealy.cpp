@@ -6,8 +6,8 @@
 #include <unordered_map>
 
 #include "krohn/automata/formats/format_draft.h"
-#include "krohn/groups/counted.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 

@@ -4,23 +4,335 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdint>
+#include <map>
+#include <numeric>
 #include <optional>
+#include <set>
+#include <vector>
 
 #include "krohn/automata/dfa/shown_word.h"
-#include "krohn/automata/monoid/crossing_idempotents.h"
-#include "krohn/automata/monoid/group_witness.h"
-#include "krohn/automata/monoid/local_verdicts.h"
-#include "krohn/automata/monoid/partial_verdicts.h"
 #include "krohn/automata/monoid/properties.h"
-#include "krohn/automata/monoid/synchronising.h"
+#include "krohn/automata/monoid/stamp.h"
 #include "krohn/automata/monoid/witness_check.h"
-#include "krohn/groups/counted.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/random.h"
+#include "krohn/groups/base/time_limit.h"
 #include "krohn/groups/names/recognise.h"
 #include "krohn/groups/structure/series.h"
-#include "krohn/groups/time_limit.h"
+#include "krohn/groups/transformations/transformation_monoid.h"
 
 namespace krohn {
+
+// Verdicts that need the elements of the monoid one by one: those about the
+// semigroup η(Σ⁺), its local monoids eSe, and the stamp.
+
+struct LocalVerdicts {
+  std::vector<Verdict> verdicts;
+  std::uint64_t stability_index = 0;  ///< 0: unknown
+};
+
+/// Locally testable, definite, reverse definite, generalised definite, nilpotent and quasi-aperiodic, in that order;
+/// all unknown when the monoid, of `size` elements, is larger than `max_elements`. O(idempotents · elements · word
+/// length), and O(local monoid²) for each idempotent.
+LocalVerdicts local_verdicts(const Dfa& dfa, const Integer& size, std::uint64_t max_elements);
+
+namespace {
+
+constexpr std::size_t kProducts = 2000;
+constexpr std::size_t kRandomProducts = 500;
+constexpr std::size_t kMaxWord = 20'000;
+constexpr std::size_t kPerPrime = 60;  ///< elements of each prime order that are paired
+
+struct WordAction {
+  Permutation action;
+  Word word;
+};
+
+WordAction product(const WordAction& a, const WordAction& b) {
+  WordAction result{a.action * b.action, a.word};
+  result.word.insert(result.word.end(), b.word.begin(), b.word.end());
+  return result;
+}
+
+/// Short products first, each once; then, of a group that has more, random ones.
+std::vector<WordAction> some_elements(std::span<const GreenStructure::Loop> loops) {
+  std::vector<WordAction> elements;
+  std::set<Permutation> known;
+  for (const GreenStructure::Loop& loop : loops)
+    if (known.insert(loop.action).second) elements.push_back({loop.action, loop.word});
+  const std::size_t generators = elements.size();
+  for (std::size_t i = 0; i < elements.size() && elements.size() < kProducts; ++i)
+    for (std::size_t g = 0; g < generators; ++g) {
+      WordAction next = product(elements[i], elements[g]);
+      if (next.word.size() <= kMaxWord && known.insert(next.action).second) elements.push_back(std::move(next));
+    }
+  if (elements.size() < kProducts) return elements;
+  Random random(1);
+  for (std::size_t i = 0; i < kRandomProducts; ++i) {
+    WordAction next = product(elements[random.below(elements.size())], elements[random.below(elements.size())]);
+    if (next.word.size() <= kMaxWord) elements.push_back(std::move(next));
+  }
+  return elements;
+}
+
+std::optional<WordAction> power(const WordAction& element, std::uint64_t exponent) {
+  if (exponent > kMaxWord / element.word.size()) return std::nullopt;
+  WordAction result = element;
+  for (std::uint64_t i = 1; i < exponent; ++i) result = product(result, element);
+  return result;
+}
+
+std::vector<std::uint64_t> primes_of(std::uint64_t n) {
+  std::vector<std::uint64_t> primes;
+  for (std::uint64_t p = 2; p * p <= n; ++p) {
+    if (n % p == 0) primes.push_back(p);
+    while (n % p == 0) n /= p;
+  }
+  if (n > 1) primes.push_back(n);
+  return primes;
+}
+
+}  // namespace
+
+std::optional<Word> odd_word(std::span<const GreenStructure::Loop> loops) {
+  for (const WordAction& element : some_elements(loops)) {
+    const std::uint64_t order = element.action.order();
+    if ((order & (order - 1)) != 0) return element.word;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::pair<Word, Word>> coprime_words(std::span<const GreenStructure::Loop> loops) {
+  std::map<std::uint64_t, std::vector<WordAction>> of_order;
+  for (const WordAction& element : some_elements(loops)) {
+    const std::uint64_t order = element.action.order();
+    for (const std::uint64_t p : primes_of(order)) {
+      std::vector<WordAction>& same = of_order[p];
+      if (same.size() >= kPerPrime) continue;
+      if (auto root = power(element, order / p)) same.push_back(*std::move(root));
+    }
+  }
+  for (const auto& [p, first] : of_order)
+    for (const auto& [q, second] : of_order) {
+      if (q <= p) continue;
+      for (const WordAction& u : first)
+        for (const WordAction& v : second) {
+          const std::uint64_t order = (u.action * v.action).order();
+          if (order > 1 && std::gcd(order, p * q) == 1) return std::pair{u.word, v.word};
+        }
+    }
+  return std::nullopt;
+}
+
+namespace {
+
+using Element = TransformationMonoid::Element;
+
+/// The semigroup η(Σ⁺) inside the enumerated monoid η(Σ*).
+class Semigroup {
+ public:
+  Semigroup(const Dfa& dfa, std::uint64_t elements)
+      : dfa_(dfa), monoid_(TransformationMonoid::enumerate(letter_maps(dfa), dfa.states(), at_most(elements))) {
+    for (Element e = 0; e < monoid_.size(); ++e) maps_.push_back(monoid_.element(e));
+    for (Element e = 0; e < monoid_.size() && identity_.empty(); ++e)
+      for (std::uint32_t g = 0; g < monoid_.generators() && identity_.empty(); ++g)
+        if (monoid_.right(e, g) == 0) {
+          identity_ = monoid_.word(e);
+          identity_.push_back(g);
+        }
+    for (Element e = identity_.empty() ? 1 : 0; e < monoid_.size(); ++e) elements_.push_back(e);
+    for (const Element e : elements_)
+      if (product(e, e) == e) idempotents_.push_back(e);
+  }
+
+  static TransformationMonoid::Options at_most(std::uint64_t elements) {
+    TransformationMonoid::Options options;
+    options.max_elements = elements;
+    return options;
+  }
+
+  const TransformationMonoid& monoid() const { return monoid_; }
+  const std::vector<Element>& elements() const { return elements_; }
+  const std::vector<Element>& idempotents() const { return idempotents_; }
+  Element product(Element e, Element f) const { return *monoid_.find(maps_[e] * maps_[f]); }
+  const Transformation& map(Element e) const { return maps_[e]; }
+
+  /// A word for an element of the semigroup: never the empty one.
+  Word letters(Element e) const { return e == 0 ? identity_ : monoid_.word(e); }
+  std::string word(Element e) const { return quoted_letters(dfa_.alphabet(), letters(e)); }
+
+  /// Where the words of the elements take every state, one after the other: by running them, for checks.
+  std::vector<State> run(std::initializer_list<Element> elements) const {
+    Word all;
+    for (const Element e : elements) {
+      const Word next = letters(e);
+      all.insert(all.end(), next.begin(), next.end());
+    }
+    return images_of_word(dfa_, all);
+  }
+
+  /// A witness that fails its check is a fault of krohn's, and nothing may be claimed on it.
+  void require(bool holds) const {
+    if (!holds) throw Error("a witness of idempotents failed its check; please report this");
+  }
+
+ private:
+  const Dfa& dfa_;
+  TransformationMonoid monoid_;
+  Word identity_;  ///< a shortest non-empty word that moves no state, if there is one
+  std::vector<Transformation> maps_;
+  std::vector<Element> elements_, idempotents_;
+};
+
+/// e·e = e and e·x·e = x, by running the words.
+bool is_local(const Semigroup& semigroup, Element e, Element x) {
+  return semigroup.run({e, e}) == semigroup.run({e}) && semigroup.run({e, x, e}) == semigroup.run({x});
+}
+
+/// For every idempotent e, the distinct e·s·e.
+std::string local_semilattice_violation(const Semigroup& semigroup) {
+  for (const Element e : semigroup.idempotents()) {
+    TimeLimit::check();
+    std::vector<Element> local;
+    for (const Element s : semigroup.elements()) local.push_back(semigroup.product(semigroup.product(e, s), e));
+    std::sort(local.begin(), local.end());
+    local.erase(std::unique(local.begin(), local.end()), local.end());
+    for (const Element x : local)
+      if (semigroup.product(x, x) != x) {
+        semigroup.require(is_local(semigroup, e, x) && semigroup.run({x, x}) != semigroup.run({x}));
+        return fmt::format("with e = {}, x = {} in eSe is not idempotent", semigroup.word(e), semigroup.word(x));
+      }
+    for (const Element x : local) {
+      TimeLimit::check();
+      for (const Element y : local)
+        if (x < y && semigroup.product(x, y) != semigroup.product(y, x)) {
+          semigroup.require(is_local(semigroup, e, x) && is_local(semigroup, e, y) &&
+                            semigroup.run({x, y}) != semigroup.run({y, x}));
+          return fmt::format("with e = {}, x = {} and y = {} in eSe do not commute", semigroup.word(e),
+                             semigroup.word(x), semigroup.word(y));
+        }
+    }
+  }
+  return {};
+}
+
+/// On which sides of s an idempotent e stands.
+struct Sides {
+  bool left, right;
+};
+
+/// Looks for an idempotent e and an s whose product, with e on these sides, is not e; says so as "e = …, s = …".
+std::string violation(const Semigroup& semigroup, Sides sides) {
+  for (const Element e : semigroup.idempotents()) {
+    TimeLimit::check();
+    for (const Element s : semigroup.elements()) {
+      const Element es = sides.left ? semigroup.product(e, s) : s;
+      if ((sides.right ? semigroup.product(es, e) : es) == e) continue;
+      const auto run = sides.left && sides.right ? semigroup.run({e, s, e})
+                       : sides.left              ? semigroup.run({e, s})
+                                                 : semigroup.run({s, e});
+      semigroup.require(semigroup.run({e, e}) == semigroup.run({e}) && run != semigroup.run({e}));
+      return fmt::format("e = {}, s = {}", semigroup.word(e), semigroup.word(s));
+    }
+  }
+  return {};
+}
+
+std::string nilpotent_violation(const Semigroup& semigroup) {
+  const auto& idempotents = semigroup.idempotents();
+  if (idempotents.size() > 1) {
+    const Element e = idempotents[0], f = idempotents[1];
+    semigroup.require(semigroup.run({e, e}) == semigroup.run({e}) && semigroup.run({f, f}) == semigroup.run({f}) &&
+                      semigroup.run({e}) != semigroup.run({f}));
+    return fmt::format("{} and {} are two idempotents", semigroup.word(e), semigroup.word(f));
+  }
+  const std::string left = violation(semigroup, {true, false});
+  return left.empty() ? violation(semigroup, {false, true}) : left;
+}
+
+Verdict quasi_aperiodic(const Semigroup& semigroup, const Stamp& stamp) {
+  if (stamp.stability_index() == 0)
+    return undecided("quasi-aperiodic", "the powers of the alphabet did not repeat in time");
+  const auto cycle = stamp.stable_cycle();
+  if (!cycle) return decided("quasi-aperiodic", {});
+  semigroup.require(cycle_lengths(semigroup.run({*cycle})).back() > 1);
+  return decided("quasi-aperiodic", fmt::format("{} acts with a cycle, and so do words of every multiple of {}",
+                                                semigroup.word(*cycle), counted(stamp.stability_index(), "letter")));
+}
+
+LocalVerdicts all_undecided(const std::string& why) {
+  LocalVerdicts result;
+  for (const char* property :
+       {"locally testable", "definite", "reverse definite", "generalised definite", "nilpotent", "quasi-aperiodic"})
+    result.verdicts.push_back(undecided(property, why));
+  return result;
+}
+
+LocalVerdicts by_elements(const Dfa& dfa, std::uint64_t elements) {
+  const Semigroup s(dfa, elements);
+  LocalVerdicts result;
+  result.verdicts = {
+      decided("locally testable", local_semilattice_violation(s)), decided("definite", violation(s, {false, true})),
+      decided("reverse definite", violation(s, {true, false})),
+      decided("generalised definite", violation(s, {true, true})), decided("nilpotent", nilpotent_violation(s))};
+  const Stamp stamp(s.monoid());
+  result.verdicts.push_back(quasi_aperiodic(s, stamp));
+  result.stability_index = stamp.stability_index();
+  return result;
+}
+
+}  // namespace
+
+LocalVerdicts local_verdicts(const Dfa& dfa, const Integer& size, std::uint64_t max_elements) {
+  if (size > max_elements)
+    return all_undecided(
+        fmt::format("the monoid has {} elements; decided up to {} (--max-elements)", size.str(), max_elements));
+  try {
+    return by_elements(dfa, size.convert_to<std::uint64_t>());
+  } catch (const LimitError& error) {  // the time is over
+    return all_undecided(error.what());
+  }
+}
+
+namespace {
+
+/// The most classes with a group on a chain, by counting off those that nothing uncounted is above.
+std::uint64_t depth(std::span<const DClass> classes) {
+  std::vector<std::uint32_t> above(classes.size(), 0), queue;
+  for (const DClass& box : classes)
+    for (const std::uint32_t lower : box.below) ++above[lower];
+  for (std::uint32_t d = 0; d < classes.size(); ++d)
+    if (above[d] == 0) queue.push_back(d);
+  std::vector<std::uint64_t> length(classes.size(), 0);
+  std::uint64_t most = 0;
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    const DClass& box = classes[queue[i]];
+    length[queue[i]] += box.regular && box.group_order > 1;
+    most = std::max(most, length[queue[i]]);
+    for (const std::uint32_t lower : box.below) {
+      length[lower] = std::max(length[lower], length[queue[i]]);
+      if (--above[lower] == 0) queue.push_back(lower);
+    }
+  }
+  return most;
+}
+
+}  // namespace
+
+ComplexityBounds complexity_bounds(const GreenStructure& green, Point degree) {
+  const std::uint64_t chain = depth(green.d_classes());
+  if (chain == 0) return {0, 0, "aperiodic", "aperiodic"};
+  Integer all = 1;
+  for (Point i = 0; i < degree; ++i) all *= degree;
+  if (green.size() == all) {
+    const std::string why = "all maps of the states";
+    return {degree - 1, degree - 1, why, why};
+  }
+  return {1, chain, "not aperiodic", "classes with groups on a chain of the J-order (Tilson)"};
+}
+
 namespace {
 
 constexpr std::size_t kCheckedMaps = 100'000;        ///< met by the check of one witness

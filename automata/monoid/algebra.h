@@ -3,13 +3,23 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/groups/transformations/green.h"
 
 namespace krohn {
+
+/// A word over the loops whose action has an order that is no power of two: the group is no 2-group. Searched among
+/// the first few thousand products, and among random ones; nothing when there is none there.
+std::optional<Word> odd_word(std::span<const GreenStructure::Loop> loops);
+
+/// Words u and v over the loops such that u, v and uv have orders above 1 that are coprime in pairs: their group is not
+/// solvable, and every group that is not has such elements (Thompson 1968). Searched as above.
+std::optional<std::pair<Word, Word>> coprime_words(std::span<const GreenStructure::Loop> loops);
 
 enum class Answer : std::uint8_t { kYes, kNo, kUnknown };
 std::string to_string(Answer answer);
@@ -68,5 +78,18 @@ Algebra analyse_within_limits(const Dfa& dfa, const AlgebraOptions& options = {}
 
 /// What every letter does to the states.
 std::vector<Transformation> letter_maps(const Dfa& dfa);
+
+// Bounds of the Krohn–Rhodes complexity of a monoid: the least number of group layers in
+// any cascade of groups and aperiodic parts.
+
+struct ComplexityBounds {
+  std::uint64_t lower = 0, upper = 0;
+  std::string lower_by, upper_by;  ///< what says so
+};
+
+/// By Tilson's depth decomposition theorem (1971) the complexity is at most the most D-classes with a non-trivial
+/// maximal subgroup on one chain of the J-order. It is 0 exactly for aperiodic monoids, and n−1 for all maps of n
+/// points (Rhodes). `degree` is the number of points. O(D-classes + covers).
+ComplexityBounds complexity_bounds(const GreenStructure& green, Point degree);
 
 }  // namespace krohn

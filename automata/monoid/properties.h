@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "krohn/automata/monoid/algebra.h"
@@ -45,5 +47,43 @@ Verdict undecided(std::string_view property, std::string why);
 /// Decides what is unknown and follows from what is known: an aperiodic monoid has 2-groups only, a language that is
 /// not aperiodic is not locally testable, … The witness of a no so drawn is that of the property it follows from.
 void draw_conclusions(std::vector<Verdict>& verdicts);
+
+/// The verdicts of `analyse`, decided as far as the automaton alone and the first elements of its monoid decide them:
+/// group, commutative, R-trivial, definite and finite always; aperiodic and 2-groups only where a short word acts with
+/// a cycle; right regular idempotents where short words cross; and what follows. The others are unknown, with `limit`
+/// as the reason. All states of `dfa` must be reachable. O(states² · letters + 20,000 elements).
+std::vector<Verdict> partial_verdicts(const Dfa& dfa, const std::string& limit);
+
+/// The verdict "definite": whether no word that is not empty returns to the pair of states that it started from.
+/// O(states² · letters); unknown, with `limit`, past 4,000 states.
+Verdict definite(const Dfa& dfa, const std::string& limit);
+
+/// The witness against "R-trivial": a state that is left and entered again; empty when there is none. O(n · letters).
+std::string returning_state(const Dfa& dfa);
+
+/// The witness against "group", "commutative" and "finite"; empty when there is none.
+std::string merging_letter(const Dfa& dfa);
+std::string non_commuting_letters(const Dfa& dfa);
+std::string endless_words(const Dfa& dfa);
+
+struct Synchronisation {
+  Answer answer = Answer::kUnknown;
+  Word word;                    ///< with kYes: takes every state to the same; it was run
+  bool is_shortest = false;     ///< no shorter word does
+  State first = 0, second = 0;  ///< with kNo: two states that no word takes to one
+  std::string limit;            ///< with kUnknown
+};
+
+/// Decides by the graph of pairs (Černý 1964; Eppstein 1990): a word exists exactly when every two states meet. The
+/// word is a shortest one where a breadth-first search over sets of states ends within `max_sets` sets, otherwise that
+/// of Eppstein's greedy algorithm. All states count. O(states² · letters) for the answer; unknown where that is more
+/// than 2^27 pairs × letters.
+Synchronisation synchronise(const Dfa& dfa, std::uint64_t max_sets = std::uint64_t{1} << 18);
+
+/// "by \"baaab\", 5 letters, no shorter word does", "no word takes states 1 and 2 to one", or the limit.
+std::string in_words(const Dfa& dfa, const Synchronisation& found);
+
+/// The verdict "synchronising".
+Verdict synchronising(const Dfa& dfa);
 
 }  // namespace krohn

@@ -7,8 +7,8 @@
 #include "krohn/automata/operations/determinise.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/operations/product.h"
-#include "krohn/groups/counted.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 

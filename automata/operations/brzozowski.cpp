@@ -4,8 +4,8 @@
 #include <map>
 
 #include "krohn/automata/operations/minimise.h"
-#include "krohn/groups/counted.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 namespace {

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "krohn/groups/counted.h"
-#include "krohn/groups/error.h"
-#include "krohn/groups/time_limit.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/time_limit.h"
 
 namespace krohn {
 

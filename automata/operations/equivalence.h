@@ -1,12 +1,30 @@
-// automata/operations/equivalence.h — whether two automata compute the same, and a shortest word that tells.
+// automata/operations/equivalence.h — emptiness and equivalence, each with a shortest word.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
 
 namespace krohn {
+
+// What one acceptor accepts at all: nothing, everything, finitely many words; a
+// shortest one.
+
+// All take acceptors and throw InputError on other machines. O(k n).
+
+/// Per state: some word leads from it to acceptance.
+std::vector<bool> coaccessible_states(const Dfa& dfa);
+
+/// The length-lexicographically least accepted word.
+std::optional<Word> shortest_accepted_word(const Dfa& dfa);
+
+bool is_empty(const Dfa& dfa);
+/// Accepts every word over its own alphabet.
+bool is_universal(const Dfa& dfa);
+/// Accepts finitely many words: no cycle passes through states that are reachable and coaccessible.
+bool is_finite(const Dfa& dfa);
 
 // Automata over different alphabets are read over the common refinement, `refine(a.alphabet(), b.alphabet()).merged`:
 // an acceptor rejects every word with a letter that it lacks. Words that are returned are over that alphabet, which is

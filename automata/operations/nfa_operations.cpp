@@ -5,10 +5,33 @@
 #include <algorithm>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/groups/counted.h"
-#include "krohn/groups/error.h"
+#include "krohn/automata/operations/determinise.h"
+#include "krohn/automata/operations/equivalence.h"
+#include "krohn/automata/operations/minimise.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/messages.h"
 
 namespace krohn {
+
+State add_copy(Nfa& nfa, const Dfa& dfa, const std::vector<std::optional<Letter>>& letters) {
+  const std::vector<bool> useful = coaccessible_states(dfa);
+  const State first = nfa.states();
+  for (State state = 0; state < dfa.states(); ++state) nfa.add_state(dfa.accepts(state));
+  for (State state = 0; state < dfa.states(); ++state)
+    for (Letter letter = 0; letter < letters.size(); ++letter) {
+      if (!letters[letter]) continue;
+      const State target = dfa.next(state, *letters[letter]);
+      if (useful[target]) nfa.add_arc(first + state, letter, first + target);
+    }
+  return first;
+}
+
+Dfa minimal_of(const Nfa& nfa, std::uint64_t max_states) {
+  DeterminiseOptions options;
+  options.max_states = max_states;
+  return minimise(determinise(nfa, options));
+}
+
 namespace {
 
 /// Adds the states and arcs of `part`, over the same alphabet, and returns the number of its first state. None is

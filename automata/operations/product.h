@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
-#include "krohn/groups/record_set.h"
+#include "krohn/groups/base/record_set.h"
 
 namespace krohn {
 

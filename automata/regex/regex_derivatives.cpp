@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "krohn/automata/regex/regex_syntax.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 namespace {

@@ -1,12 +1,78 @@
-// automata/regex/regex_of.h — automata to regular expressions, short ones, proved equal.
+// automata/regex/regex_of.h — short regular expressions of automata.
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <span>
 #include <string>
+#include <vector>
 
+#include "krohn/automata/dfa/alphabet.h"
 #include "krohn/automata/dfa/dfa.h"
+#include "krohn/automata/dfa/nfa.h"
 
 namespace krohn {
+
+/// Terms over one alphabet, each kept once: equal numbers are equal terms. Everything that builds one applies the laws
+/// that never lengthen the text: units, idempotence, x|x* = x*, (x*|y)* = (x|y)*, xx* = x+, common factors at both
+/// ends of a union.
+class RegexTerms {
+ public:
+  using Id = std::uint32_t;
+  static constexpr Id kNothing = 0, kEmptyWord = 1;
+  enum class Kind : std::uint8_t { kNothing, kEmptyWord, kLetters, kConcatenation, kUnion, kStar, kPlus, kOptional };
+
+  explicit RegexTerms(Alphabet alphabet);
+
+  Id letters(std::vector<Letter> letters);
+  Id concatenation(std::span<const Id> parts);
+  Id concatenation(Id left, Id right) { return concatenation(std::vector<Id>{left, right}); }
+  Id union_of(std::span<const Id> parts);
+  Id union_of(Id left, Id right) { return union_of(std::vector<Id>{left, right}); }
+  Id star(Id part);
+  Id plus(Id part);
+  Id optional(Id part);
+
+  Kind kind(Id id) const { return nodes_[id].kind; }
+  /// The operands; of kLetters the letters.
+  std::span<const std::uint32_t> parts(Id id) const { return nodes_[id].parts; }
+  bool accepts_empty(Id id) const { return nodes_[id].accepts_empty; }
+  /// Bytes of the text, saturated at 2^40. Repetitions that the text abbreviates are counted written out.
+  std::uint64_t length(Id id) const { return nodes_[id].length; }
+
+  /// The term for the words backwards.
+  Id reversed(Id id);
+
+  /// The text as parse_regex reads it.
+  std::string text(Id id) const;
+  /// Thompson's construction. Parts that occur often are copied.
+  Nfa automaton(Id id) const;
+
+  const Alphabet& alphabet() const { return alphabet_; }
+
+ private:
+  struct Node {
+    Kind kind;
+    std::vector<std::uint32_t> parts;
+    bool accepts_empty = false;
+    std::uint64_t length = 0;
+  };
+
+  Id number(Kind kind, std::vector<std::uint32_t> parts);
+  std::vector<Id> factors(Id id) const;
+  Id join(std::vector<Id> alternatives, bool at_front);
+  void strip_into(Id id, std::vector<Id>& parts);
+  std::string letters_text(std::span<const Letter> letters, bool& is_union) const;
+  std::string text_within(Id id, int strength) const;
+
+  Alphabet alphabet_;
+  std::vector<Node> nodes_;
+  std::map<std::pair<Kind, std::vector<std::uint32_t>>, Id> known_;
+};
+
+/// One character as an expression writes it, and a set of them as a class.
+std::string regex_character(char32_t character);
+std::string regex_class(const CharacterSet& characters);
 
 struct RegexOfOptions {
   std::uint64_t max_length = 2000;  ///< bytes of the text; LimitError beyond, naming `--longest`

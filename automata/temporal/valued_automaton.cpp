@@ -10,9 +10,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "krohn/automata/dfa/valuations.h"
+#include "krohn/automata/dfa/decision_diagrams.h"
 #include "krohn/automata/operations/minimise.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 namespace {

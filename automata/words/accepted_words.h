@@ -1,14 +1,46 @@
-// automata/words/accepted_words.h — the accepted words of an acceptor, one after another, shortest first.
+// automata/words/accepted_words.h — accepted words: the shortest, in order, at random, and their spellings.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
+#include "krohn/automata/dfa/alphabet.h"
 #include "krohn/automata/dfa/dfa.h"
+#include "krohn/automata/words/count.h"
 
 namespace krohn {
+
+// The texts of a word whose letters stand for classes of characters: "[a-z]" is one letter
+// and 26 texts.
+
+/// How many texts a letter has: the characters of a class, 1 for a token.
+std::uint64_t spellings(const Symbol& symbol);
+
+/// Per letter.
+std::vector<std::uint64_t> spellings(const Alphabet& alphabet);
+
+/// The texts of one word, one after another: the last letters change first, a class from its printable ASCII characters
+/// to the others, by code point. Each is written as `Alphabet::format_word` writes words.
+class Spellings {
+ public:
+  Spellings(Alphabet alphabet, Word word);
+
+  /// The next text; nothing after the last. O(length · log ranges).
+  std::optional<std::string> next();
+
+ private:
+  Alphabet alphabet_;
+  Word word_;
+  std::vector<std::uint64_t> place_;  ///< of each letter's character in its class
+  bool at_end_ = false;
+};
+
+/// One of the texts, each as likely as any other, by the 64-bit outputs of the generator alone; a word without classes
+/// takes none.
+std::string random_spelling(const Alphabet& alphabet, const Word& word, std::mt19937_64& random);
 
 /// A generator of the accepted words in length-lexicographic order, letters in alphabet order. Between two words it
 /// does O(k · length) work beside O(k n) for every new length. Memory: n bits for every length reached.
@@ -44,5 +76,57 @@ std::vector<std::string> first_accepted_texts(const Dfa& dfa, std::uint64_t coun
 
 /// The first `count` accepted words, or all when there are fewer.
 std::vector<Word> first_accepted_words(const Dfa& dfa, std::size_t count);
+
+// The recursive method (Nijenhuis, Wilf 1978): from state q with l letters to go, a letter is drawn with probability
+// proportional to the accepted words of l − 1 letters from its target. Only 64-bit outputs of the generator are used,
+// so a seed gives the same words on every platform. A letter that stands for a class of characters is as likely as its
+// characters together: `random_spelling` (automata/words/spellings.h) chooses among them.
+
+/// Exactly uniform: counts are big integers. O(k n · length) sums once, length · O(k) big-integer operations a word.
+class ExactUniformWords {
+ public:
+  /// Throws InputError unless the automaton is an acceptor of some word of that length, LimitError when the table of
+  /// counts, n · length · (length · log₂ k)/16 bytes, would pass `max_bytes`.
+  ExactUniformWords(const Dfa& dfa, std::uint64_t length, std::uint64_t max_bytes = std::uint64_t{1} << 30);
+
+  /// How many texts there are to draw from.
+  const Count& words() const { return counts_[length_][dfa_.initial()]; }
+  Word draw(std::mt19937_64& random) const;
+
+ private:
+  Dfa dfa_;
+  std::vector<std::uint64_t> texts_;  ///< per letter
+  std::uint64_t length_;
+  std::vector<std::vector<Count>> counts_;  ///< [l][q]: accepted words of l letters from q
+};
+
+/// Nearly uniform, for long words: counts are doubles with exponents of their own, so none overflows or vanishes. The
+/// distance in total variation from the uniform distribution is at most length · (k + 1)² · 2^−52 (10^7 letters over
+/// {a, b}: 2·10^−8): the weight of a state is the very sum that its letters are drawn from, so errors do not compound.
+/// Weights are kept at every √length-th position and recomputed between: O(k n · length) a word, 32 n √length bytes.
+class ScaledUniformWords {
+ public:
+  /// Throws InputError unless the automaton is an acceptor of some word of that length.
+  ScaledUniformWords(const Dfa& dfa, std::uint64_t length);
+
+  Word draw(std::mt19937_64& random) const;
+
+ private:
+  /// mantissa · 2^exponent, the mantissa in [1, 2), or zero.
+  struct Weight {
+    double mantissa = 0;
+    std::int64_t exponent = 0;
+  };
+  static Weight normalised(double value, std::int64_t exponent);
+  /// Sums the weights of the targets of `state`, letter by letter; partial[l] is the sum of letters 0 … l, all over
+  /// the same power of two, which is returned.
+  std::int64_t partial_sums(State state, const std::vector<Weight>& weights, std::vector<double>& partial) const;
+  std::vector<Weight> one_letter_more(const std::vector<Weight>& weights) const;
+
+  Dfa dfa_;
+  std::vector<double> texts_;  ///< per letter
+  std::uint64_t length_, stride_;
+  std::vector<std::vector<Weight>> checkpoints_;  ///< [i][q]: accepted words of i · stride letters from q
+};
 
 }  // namespace krohn

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "krohn/automata/operations/emptiness.h"
+#include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
-#include "krohn/automata/words/spellings.h"
+#include "krohn/automata/words/accepted_words.h"
 
 namespace krohn {
 

@@ -1,8 +1,19 @@
 #include "krohn/constructions/actions/permutation_matrix.h"
 
-#include "krohn/groups/permutations/transpositions.h"
+#include <fmt/format.h>
+
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/permutations/permutation.h"
 
 namespace krohn {
+
+KeyStyle parse_key_style(std::string_view name) {
+  if (name == "unit") return KeyStyle::kUnit;
+  if (name == "unnormalised") return KeyStyle::kUnnormalised;
+  if (name == "doubled") return KeyStyle::kDoubled;
+  throw InputError("keys", fmt::format("\"{}\" is not one of unit, unnormalised, doubled", name));
+}
+
 namespace {
 
 /// The reflection that swaps points i < j of n.

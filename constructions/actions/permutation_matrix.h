@@ -2,13 +2,23 @@
 // reflections.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string_view>
 
-#include "krohn/constructions/actions/key_style.h"
 #include "krohn/constructions/network/matrix.h"
 #include "krohn/groups/permutations/permutation.h"
 
 namespace krohn {
+
+enum class KeyStyle : std::uint8_t {
+  kUnit,          ///< (e_i − e_j)/√2, β = 2: the paper's; not exact
+  kUnnormalised,  ///< e_i − e_j, β = 1: exact in every precision
+  kDoubled,       ///< ½(e_i − e_j + e_{n+i} − e_{n+j}), β = 2: exact even when a framework L2-normalises the key
+};
+
+/// "unit", "unnormalised", "doubled". Throws InputError listing the names.
+KeyStyle parse_key_style(std::string_view name);
 
 /// How many copies of the n coordinates the style needs: 2 for kDoubled, otherwise 1 (no style: a 0/1 matrix).
 std::uint32_t coordinate_copies(std::optional<KeyStyle> keys);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/groups/structure/composition.h"
 
 namespace krohn {

@@ -1,5 +1,4 @@
-// constructions/build/build_bilinear.h — bilinear recurrences h_t = W(x_t) h_{t−1}: W dense, slice by slice, and its
-// exact CP factors (Ebrahimi & Memisevic, Prop. 2.2 and §2.3; MATH.md §7).
+// constructions/build/build_bilinear.h — one-hot and bilinear recurrences.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +7,17 @@
 #include "krohn/constructions/network/network.h"
 
 namespace krohn {
+
+// One coordinate per state, for every automaton (Grazzi et al., App. A.2;
+// Ebrahimi & Memisevic, Prop. 2.2; the P of PD-SSM).
+
+/// H ∈ R^n for the n reachable states, H_0 = e_{q0}, A(σ) the 0/1 matrix of the letter (columns are one-hot), B = 0.
+/// Exact in every precision: each product is with 0 or 1 and each sum has one non-zero term. The norm of A exceeds 1 as
+/// soon as a letter merges states. O(k n) time and memory.
+Network build_one_hot(const Dfa& automaton);
+
+/// H_0 = e_0 (or e_0 + e_labels + …) with unit codewords in that many copies, columns = 1.
+Layer unit_layer(Label labels, std::uint32_t copies = 1);
 
 /// W[i, j, k] = 1 iff state j goes to state i on letter k, over the reachable states in breadth-first order.
 ///

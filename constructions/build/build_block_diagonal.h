@@ -1,12 +1,11 @@
-// constructions/build/build_block_diagonal.h — automata that are subdirect products of smaller ones, a block for each
-// (Hartmanis & Stearns 1966, parallel decomposition; the block-diagonal forms of Fan et al. and Ebrahimi & Memisevic).
+// constructions/build/build_block_diagonal.h — block-diagonal and diagonal recurrences.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "krohn/constructions/actions/congruence.h"
+#include "krohn/constructions/actions/based_action.h"
 #include "krohn/constructions/network/network.h"
 
 namespace krohn {
@@ -25,5 +24,31 @@ std::vector<Congruence> parallel_decomposition(std::span<const Transformation> m
 /// One-hot in every factor: state dimension Σ n_i, A(σ) the block diagonal of the factors' 0/1 matrices, codewords with
 /// one 1 per block. Z_6 takes 2 + 3. Exact in every precision. Throws InputError when no decomposition was found.
 Network build_block_diagonal(const Dfa& automaton, const BlockDiagonalOptions& options = {});
+
+// Elementary abelian 2-groups as signs on the diagonal (Grazzi et al., Thm. 3;
+// Ebrahimi & Memisevic, §2: real diagonal).
+
+/// Transition group Z_2: one number, +1 or −1, and A(σ) = ±1, one reflection. Exact in every precision.
+/// Throws InputError naming the group when it is another.
+Network build_parity_scalar(const Dfa& automaton);
+
+/// Transition group Z_2^k: k signs, A(σ) = diag(±1, …). Exact in every precision. Throws InputError as above.
+Network build_real_diagonal(const Dfa& automaton);
+
+// Group automata by integer matrices: exact without keys or roots, but with norm
+// above 1 and no Householder form.
+
+/// Abelian transition groups by powers of companion matrices: letter w of a factor Z_q, q = p^a, is C^w for the
+/// companion matrix C of the cyclotomic polynomial Φ_q, and y is the class of x^y in Z[x]/Φ_q. Dimension Σ φ(p^a),
+/// entries 0, ±1. Throws InputError when the transition group is not abelian, LimitError past 512 dimensions or 4096
+/// states.
+Network build_integral_cyclotomic(const Dfa& automaton);
+
+/// Permutations of n points in n − 1 dimensions, the standard representation of S_n: point i < n is e_i and point n is
+/// −(e_1 + … + e_{n−1}), so that all points sum to 0. On the action of build_permutation_base when there is one smaller
+/// than the states (each component then saves one dimension). Throws InputError when a letter is no bijection or there
+/// is one state only, LimitError past 512 dimensions or 4096 states.
+Network build_integral_standard(const Dfa& automaton);
+Network build_integral_standard(const Dfa& automaton, const BasedAction& action);
 
 }  // namespace krohn

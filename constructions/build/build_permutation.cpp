@@ -1,14 +1,18 @@
 #include "krohn/constructions/build/build_permutation.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <cmath>
 #include <map>
 #include <string>
 
+#include "krohn/constructions/actions/based_action.h"
 #include "krohn/constructions/actions/permutation_matrix.h"
-#include "krohn/constructions/build/build_one_hot.h"
-#include "krohn/constructions/network/listed_layer.h"
-#include "krohn/groups/error.h"
+#include "krohn/constructions/build/build_bilinear.h"
+#include "krohn/constructions/network/network.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/representations/orthogonal_representation.h"
 
 namespace krohn {
 namespace {
@@ -137,6 +141,184 @@ Network build_permutation_vector(const Dfa& automaton, const BasedAction& action
        {},
        "Grazzi Thm. 3, H_0 = (1, ..., n)",
        fmt::format("degree {}, {} codewords; {}", action.degree(), codeword_count(layer), note_of(options))});
+}
+
+namespace {
+
+/// Multiplication by x in R[x]/(x^size ∓ 1); order is size or 2·size.
+struct ShiftBlock {
+  std::uint64_t order, size;
+  Point first;
+};
+
+struct Position {
+  Point point;
+  std::int8_t sign;
+};
+
+/// x^exponent, for exponents below twice the order.
+Position power(const ShiftBlock& block, std::uint64_t exponent) {
+  const std::uint64_t reduced = exponent % block.order;
+  const bool wrapped = reduced >= block.size;
+  return {block.first + static_cast<Point>(wrapped ? reduced - block.size : reduced),
+          static_cast<std::int8_t>(wrapped ? -1 : 1)};
+}
+
+std::vector<ShiftBlock> blocks_of(const AbelianStructure& primary) {
+  std::vector<ShiftBlock> blocks;
+  Point first = 0;
+  for (const std::uint64_t order : primary.orders) {
+    const std::uint64_t size = order % 2 == 0 ? order / 2 : order;
+    blocks.push_back({order, size, first});
+    first += static_cast<Point>(size);
+  }
+  return blocks;
+}
+
+SignedPermutationMatrix shift(const std::vector<ShiftBlock>& blocks, const AbelianStructure::Element& element) {
+  std::vector<Point> images;
+  SignedPermutationMatrix matrix;
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    for (std::uint64_t j = 0; j < blocks[i].size; ++j) {
+      const Position image = power(blocks[i], j + element[i]);
+      images.push_back(image.point);
+      matrix.sign.push_back(image.sign);
+    }
+  matrix.map = Permutation::from_images(std::move(images));
+  return matrix;
+}
+
+}  // namespace
+
+Network build_signed_permutation(const Dfa& automaton) {
+  const TrackedStates tracked = tracked_states(automaton);
+  const AbelianStructure primary = primary_structure(abelian_structure(automaton, tracked));
+  const std::vector<ShiftBlock> blocks = blocks_of(primary);
+  const auto dimension = static_cast<Eigen::Index>(blocks.back().first + blocks.back().size);
+  require_listable(tracked.count(), static_cast<std::uint64_t>(dimension), 1);
+  std::vector<Eigen::MatrixXd> codewords;
+  for (const auto& element : primary.of_state) {
+    Eigen::MatrixXd h = Eigen::MatrixXd::Zero(dimension, 1);
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      const Position position = power(blocks[i], element[i]);
+      h(position.point, 0) = position.sign;
+    }
+    codewords.push_back(std::move(h));
+  }
+  Layer layer = listed_layer(std::move(codewords));
+  for (const auto& element : primary.of_action) layer.transitions.push_back({shift(blocks, element), {}});
+  return single_layer_network(automaton, tracked, std::move(layer),
+                              {"signed-permutation",
+                               {},
+                               "negacyclic shift; Chinese remainder theorem",
+                               "transition group " + to_string(primary)});
+}
+
+namespace {
+
+constexpr std::uint32_t kEven = 0, kOdd = 1;
+
+/// Letter i, position parity p (after the letter) ↦ context and action of the plane.
+Context plane_context(Action action, std::uint32_t parity) { return 2 * action + parity; }
+
+Layer parity_layer(const TrackedStates& tracked) {
+  Layer layer = listed_layer({Eigen::MatrixXd::Constant(1, 1, 1), Eigen::MatrixXd::Constant(1, 1, -1)});
+  Reflection flip;
+  flip.entries = {{0, 1}};
+  layer.transitions.push_back({ReflectionProduct{1, {flip}}, {}});
+  for (const Action action : tracked.action_of) {
+    layer.wiring.action_of.push_back(0);
+    layer.wiring.next.push_back(plane_context(action, kOdd));   // from even
+    layer.wiring.next.push_back(plane_context(action, kEven));  // from odd
+  }
+  return layer;
+}
+
+/// H(θ) = I − 2kkᵀ fixes the angle θ/2, so its key is at θ/2 + ¼ turn. θ is given in units of π/m.
+Reflection mirror(std::int64_t theta, std::int64_t m) {
+  Reflection reflection;
+  reflection.angle = Turn{theta + m, 4 * m}.normalised();
+  return reflection;
+}
+
+/// The unit vector at `steps` · π/m.
+Eigen::MatrixXd at_angle(std::int64_t steps, std::int64_t m) {
+  const Turn turn{steps, 2 * m};
+  Eigen::MatrixXd h(2, 1);
+  h << static_cast<double>(turn.cosine()), static_cast<double>(turn.sine());
+  return h;
+}
+
+Layer plane_layer(const AbelianStructure& structure) {
+  const auto m = static_cast<std::int64_t>(structure.orders[0]);
+  std::vector<Eigen::MatrixXd> codewords;
+  std::vector<Label> label_of;
+  std::vector<std::uint32_t> book;
+  for (const std::uint32_t parity : {kEven, kOdd})
+    for (Label label = 0; label < structure.of_state.size(); ++label) {
+      const auto y = static_cast<std::int64_t>(structure.of_state[label][0]);
+      codewords.push_back(at_angle(parity == kEven ? 2 * y : 1 - 2 * y, m));
+      label_of.push_back(label);
+      book.push_back(parity);
+    }
+  Layer layer = listed_layer(std::move(codewords));
+  layer.labels = static_cast<Label>(structure.of_state.size());
+  layer.decoder.label_of = std::move(label_of);
+  layer.decoder.book = std::move(book);
+  for (Action action = 0; action < structure.of_action.size(); ++action) {
+    const auto i = static_cast<std::int64_t>(structure.of_action[action][0]);
+    for (const std::uint32_t parity : {kEven, kOdd}) {
+      const Reflection reflection = mirror(parity == kEven ? 2 * i + 1 : 1 - 2 * i, m);
+      layer.transitions.push_back({ReflectionProduct{2, {reflection}}, {}});
+      layer.wiring.action_of.push_back(plane_context(action, parity));
+      layer.book_of_context.push_back(parity);
+    }
+  }
+  return layer;
+}
+
+}  // namespace
+
+Network build_two_layer_reflections(const Dfa& automaton) {
+  const TrackedStates tracked = tracked_states(automaton);
+  const AbelianStructure structure = abelian_structure(automaton, tracked);
+  if (structure.orders.size() != 1)
+    throw InputError(fmt::format("the transition group is {}, which is not cyclic", to_string(structure)));
+  Readout readout{{{0, 0}, std::vector<Context>(tracked.states.begin(), tracked.states.end())}};
+  Network network{automaton,
+                  {parity_layer(tracked), plane_layer(structure)},
+                  std::move(readout),
+                  {"two-layer-reflections", {}, "Grazzi Thm. 6", "transition group " + to_string(structure)}};
+  validate(network);
+  return network;
+}
+
+Eigen::MatrixXd without_noise(const Eigen::MatrixXd& matrix) {
+  return matrix.unaryExpr([](double entry) {
+    const double halves = std::round(2 * entry) / 2;
+    return std::abs(entry - halves) < 1e-12 ? halves : entry;
+  });
+}
+
+Network build_orthogonal(const Dfa& automaton) {
+  const TrackedStates tracked = tracked_states(automaton);
+  const PermutationGroup group =
+      PermutationGroup::from_generators(tracked.count(), permutations_of(automaton, tracked));
+  const OrthogonalRepresentation representation = smallest_separating_representation(group, 0);
+  require_listable(representation.codewords.size(), representation.dimension(), 1);
+  std::vector<Eigen::MatrixXd> codewords;
+  for (const Eigen::VectorXd& code : representation.codewords) codewords.push_back(without_noise(code));
+  Layer layer = listed_layer(std::move(codewords));
+  layer.labels = tracked.count();
+  layer.decoder.label_of = representation.point_of;
+  for (const Eigen::MatrixXd& matrix : representation.generators)
+    layer.transitions.push_back({DenseMatrix{without_noise(matrix)}, {}});
+  return single_layer_network(automaton, tracked, std::move(layer),
+                              {"orthogonal",
+                               {},
+                               "MATH.md §6",
+                               fmt::format("irreducible blocks of dimensions {}, {} codewords",
+                                           fmt::join(representation.blocks, " + "), representation.codewords.size())});
 }
 
 }  // namespace krohn

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cstddef>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -10,17 +11,30 @@
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/format_file.h"
 #include "krohn/automata/formats/json.h"
-#include "krohn/constructions/actions/tracked_states.h"
+#include "krohn/constructions/actions/based_action.h"
 #include "krohn/constructions/checkpoints/checkpoint_config.h"
 #include "krohn/constructions/checkpoints/checkpoint_tensors.h"
+#include "krohn/constructions/files/safetensors.h"
 #include "krohn/constructions/files/strict_json.h"
-#include "krohn/constructions/files/tensor_values.h"
-#include "krohn/groups/atomic_file.h"
-#include "krohn/groups/atomic_folder.h"
-#include "krohn/groups/error.h"
-#include "krohn/groups/float_environment.h"
+#include "krohn/groups/base/atomic_file.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/float_environment.h"
 
 namespace krohn {
+
+const FamilyTraits& traits_of(CheckpointFamily family) {
+  static constexpr FamilyTraits kTraits[] = {
+      {"delta_net", "DeltaNetForCausalLM", Decay::kNone, OutputGate::kNone, false, false, true, false, false},
+      {"gated_deltaproduct", "GatedDeltaProductForCausalLM", Decay::kNone, OutputGate::kNone, false, false, true, false,
+       false},
+      {"gated_deltanet", "GatedDeltaNetForCausalLM", Decay::kHead, OutputGate::kSilu, false, false, true, false, false},
+      {"kda", "KDAForCausalLM", Decay::kChannel, OutputGate::kSigmoid, true, false, true, false, false},
+      {"gdn2", "GDN2ForCausalLM", Decay::kChannel, OutputGate::kSigmoid, true, true, true, false, false},
+      {"olmo_hybrid", "OlmoHybridForCausalLM", Decay::kHead, OutputGate::kSilu, false, false, true, true, false},
+      {"qwen3_next", "Qwen3NextForCausalLM", Decay::kHead, OutputGate::kSilu, false, false, false, true, true}};
+  return kTraits[static_cast<std::size_t>(family)];
+}
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -6,20 +6,223 @@
 #include <cmath>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/constructions/checkpoints/config_members.h"
-#include "krohn/constructions/checkpoints/hybrid_config.h"
+#include "krohn/constructions/checkpoints/checkpoint_tensors.h"
 #include "krohn/constructions/files/strict_json.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 namespace {
 
-using Family = CheckpointConfig::Family;
 using nlohmann::json;
 
+/// Members that do not change the logits of a word: where and how fast the library computes, how it trains, what a
+/// generator does with the logits, and what the files are called.
+constexpr std::string_view kHarmless[] = {
+    // of training and of caches
+    "initializer_range", "max_position_embeddings", "use_cache",
+    // transformers'
+    "_attn_implementation_autoset", "_commit_hash", "_name_or_path", "architectures", "eos_token_id", "finetuning_task",
+    "id2label", "is_decoder", "keys_to_ignore_at_inference", "label2id", "name_or_path", "num_labels",
+    "output_attentions", "output_hidden_states", "pad_token_id", "prefix", "problem_type", "return_dict",
+    "sep_token_id", "task_specific_params", "tf_legacy_loss", "tokenizer_class", "torchscript", "transformers_version",
+    "use_bfloat16",
+    // of generators
+    "bad_words_ids", "begin_suppress_tokens", "decoder_start_token_id", "diversity_penalty", "do_sample",
+    "early_stopping", "encoder_no_repeat_ngram_size", "exponential_decay_length_penalty", "forced_bos_token_id",
+    "forced_eos_token_id", "length_penalty", "max_length", "min_length", "no_repeat_ngram_size", "num_beam_groups",
+    "num_beams", "num_return_sequences", "output_scores", "remove_invalid_values", "repetition_penalty",
+    "return_dict_in_generate", "suppress_tokens", "temperature", "top_k", "top_p", "typical_p"};
+
+/// Members that are met in the wild and change what is computed: why each is refused.
+constexpr std::pair<std::string_view, std::string_view> kRefused[] = {
+    {"quantization_config", "its weights are stored quantised; save them dequantised"},
+    {"auto_map", "it names Python code to run in place of the library's layers, which krohn does not read"},
+    {"per_layer_config", "its layers differ from one another"},
+    {"logit_scale", "it scales the logits"},
+    {"final_logit_softcapping", "it caps the logits"}};
+
+}  // namespace
+
+bool ConfigMembers::has(const char* name) const {
+  asked_.insert(name);
+  return object_.contains(name) && !object_[name].is_null();
+}
+
+bool ConfigMembers::is_given(const char* name) const {
+  asked_.insert(name);
+  return object_.contains(name);
+}
+
+std::uint32_t ConfigMembers::count(const char* name, std::uint32_t standard, std::uint32_t least) const {
+  if (!has(name)) return standard;
+  const json& value = object_[name];
+  if (!value.is_number_integer() || value < least || value > kMaxExtent)
+    fail(name, fmt::format("is not a whole number from {} to {}", least, kMaxExtent));
+  return value.get<std::uint32_t>();
+}
+
+bool ConfigMembers::flag(const char* name, bool standard) const {
+  if (!is_given(name)) return standard;
+  if (!object_[name].is_boolean()) fail(name, "is neither true nor false");
+  return object_[name].get<bool>();
+}
+
+double ConfigMembers::real(const char* name, double standard) const {
+  if (!is_given(name)) return standard;
+  if (!object_[name].is_number()) fail(name, "is not a number");
+  const double value = object_[name].get<double>();
+  if (!std::isfinite(value) || value < 0 || value > kMaxExtent) fail(name, "is not a number from 0 to 2^20");
+  return value;
+}
+
+std::string ConfigMembers::text(const char* name, const char* standard) const {
+  if (!is_given(name)) return standard;
+  if (!object_[name].is_string()) fail(name, "is not a text");
+  return object_[name].get<std::string>();
+}
+
+std::vector<std::string> ConfigMembers::texts(const char* name) const {
+  std::vector<std::string> all;
+  if (!has(name)) return all;
+  if (!object_[name].is_array()) fail(name, "is not a list");
+  for (const json& text : object_[name]) {
+    if (!text.is_string()) fail(name, "holds something that is not a text");
+    all.push_back(text.get<std::string>());
+  }
+  return all;
+}
+
+void ConfigMembers::require(const char* name, bool supported, const std::string& what) const {
+  if (!supported) fail(name, what);
+}
+
+void ConfigMembers::require_no_others(std::span<const std::string_view> harmless) const {
+  for (const auto& [name, value] : object_.items()) {
+    if (value.is_null() || asked_.contains(name) || std::ranges::find(kHarmless, name) != std::end(kHarmless) ||
+        std::ranges::find(harmless, name) != harmless.end())
+      continue;
+    const auto known = std::ranges::find(kRefused, name, &std::pair<std::string_view, std::string_view>::first);
+    if (known != std::end(kRefused)) throw InputError(where_, fmt::format("{}: {}", in_quotes(name), known->second));
+    throw InputError(where_, fmt::format("the member {} is not known, and may change what the model computes; if it "
+                                         "does not, remove it",
+                                         in_quotes(name)));
+  }
+}
+
+void ConfigMembers::fail(const char* name, const std::string& what) const {
+  throw InputError(where_, fmt::format("\"{}\" {}", name, what));
+}
+
+namespace {
+
+constexpr char kRecurrent[] = "linear_attention", kAttention[] = "full_attention";
+
+/// Of attention layers, which have to be silent, and of how weights begin.
+constexpr std::string_view kHarmlessToHybrids[] = {"attention_bias",       "attention_dropout", "head_dim",
+                                                   "linear_a_log_max",     "linear_a_log_min",  "linear_dt_init_floor",
+                                                   "linear_dt_max",        "linear_dt_min",     "num_attention_heads",
+                                                   "num_key_value_heads",  "rope_parameters",   "rope_theta",
+                                                   "partial_rotary_factor"};
+/// Of experts, where there are none.
+constexpr std::string_view kHarmlessQwen[] = {
+    "decoder_sparse_step",   "full_attention_interval", "mlp_only_layers",
+    "moe_intermediate_size", "norm_topk_prob",          "num_experts_per_tok",
+    "output_router_logits",  "router_aux_loss_coef",    "shared_expert_intermediate_size"};
+
+void read_layer_types(const ConfigMembers& members, CheckpointConfig& config) {
+  const std::vector<std::string> types = members.texts("layer_types");
+  config.all_layers = members.count("num_hidden_layers", static_cast<std::uint32_t>(types.size()));
+  if (types.size() != config.all_layers)
+    members.fail("layer_types", fmt::format("names {} layers, and there are {}", types.size(), config.all_layers));
+  for (std::uint32_t layer = 0; layer < config.all_layers; ++layer) {
+    if (types[layer] == kRecurrent) config.recurrent_layers.push_back(layer);
+    if (types[layer] != kRecurrent && types[layer] != kAttention)
+      members.fail("layer_types", fmt::format("holds {}; \"{}\" and \"{}\" are read", in_quotes(types[layer]),
+                                              kRecurrent, kAttention));
+  }
+  config.layers = static_cast<std::uint32_t>(config.recurrent_layers.size());
+  if (config.layers == 0) members.fail("layer_types", "names no recurrent layer");
+}
+
+}  // namespace
+
+std::string format_hybrid_config(const CheckpointConfig& config) {
+  const FamilyTraits& traits = traits_of(config.family);
+  const std::uint32_t head = attention_head_dim(config);
+  std::vector<std::string> types(config.all_layers, kAttention);
+  for (const std::uint32_t layer : config.recurrent_layers) types[layer] = kRecurrent;
+  json members{{"architectures", json::array({traits.architecture})},
+               {"attention_bias", false},
+               {"bos_token_id", config.begin_token},
+               {"dtype", config.dtype},
+               {"eos_token_id", nullptr},
+               {"hidden_act", "silu"},
+               {"hidden_size", config.hidden_size},
+               {"intermediate_size", config.intermediate_size},
+               {"layer_types", types},
+               {"linear_conv_kernel_dim", config.convolution_taps},
+               {"linear_key_head_dim", config.key_dim},
+               {"linear_num_key_heads", config.heads},
+               {"linear_num_value_heads", config.heads},
+               {"linear_value_head_dim", config.value_dim},
+               {"max_position_embeddings", 1 << 20},
+               {"model_type", traits.model_type},
+               {"num_attention_heads", config.hidden_size / head},
+               {"num_hidden_layers", config.all_layers},
+               {"num_key_value_heads", 1},
+               {"pad_token_id", nullptr},
+               {"rms_norm_eps", config.norm_epsilon},
+               {"tie_word_embeddings", false},
+               {"vocab_size", config.vocabulary}};
+  if (config.family == CheckpointFamily::kOlmoHybrid)
+    members["linear_allow_neg_eigval"] = config.negative_eigenvalues;
+  else
+    members.update({{"head_dim", head}, {"mlp_only_layers", json::array()}, {"num_experts", 0}});
+  return members.dump(2) + "\n";
+}
+
+CheckpointConfig parse_hybrid_config(const ConfigMembers& members, CheckpointConfig config) {
+  const CheckpointFamily family = config.family;
+  const bool is_olmo = family == CheckpointFamily::kOlmoHybrid;
+  config.silu_keys = true;
+  config.output_gate = traits_of(family).gate;
+  read_layer_types(members, config);
+  config.hidden_size = members.count("hidden_size", is_olmo ? 3840 : 2048);
+  config.intermediate_size = members.count("intermediate_size", is_olmo ? 11008 : 5632);
+  config.vocabulary = members.count("vocab_size", is_olmo ? 100352 : 151936);
+  config.begin_token = members.count("bos_token_id", 0, 0);
+  const std::uint32_t attention_heads = members.count("num_attention_heads", is_olmo ? 30 : 16);
+  config.heads = members.count("linear_num_key_heads", is_olmo ? attention_heads : 16);
+  members.require("linear_num_value_heads",
+                  members.count("linear_num_value_heads", is_olmo ? attention_heads : 32) == config.heads,
+                  "differs from \"linear_num_key_heads\"; value heads that share keys are not emulated");
+  config.key_dim =
+      members.count("linear_key_head_dim", is_olmo ? std::max(config.hidden_size * 3 / 4 / config.heads, 1u) : 128);
+  config.value_dim = members.count("linear_value_head_dim", is_olmo ? 2 * config.key_dim : 128);
+  config.convolution_taps = members.count("linear_conv_kernel_dim", 4);
+  config.negative_eigenvalues = is_olmo && members.flag("linear_allow_neg_eigval", true);
+  config.norm_epsilon = members.real("rms_norm_eps", 1e-6);
+  members.require("rms_norm_eps", static_cast<float>(config.norm_epsilon) > 0,
+                  "is 0; a silent attention layer's norm would divide by it");
+  config.output_norm_epsilon = is_olmo ? kOlmoOutputEpsilon : config.norm_epsilon;
+  members.require("hidden_act", members.text("hidden_act", "silu") == "silu", "is not \"silu\"");
+  members.require("tie_word_embeddings", !members.flag("tie_word_embeddings", false),
+                  "is true; krohn reads checkpoints with their own lm_head");
+  if (!is_olmo)
+    members.require("num_experts", members.count("num_experts", 512, 0) == 0, "is not 0; experts are not emulated");
+  std::vector<std::string_view> harmless(std::begin(kHarmlessToHybrids), std::end(kHarmlessToHybrids));
+  if (!is_olmo) harmless.insert(harmless.end(), std::begin(kHarmlessQwen), std::end(kHarmlessQwen));
+  members.require_no_others(harmless);
+  return config;
+}
+
+namespace {
+
+using Family = CheckpointConfig::Family;
+
 /// Members of the library's own that do not change the logits of a word.
-constexpr std::string_view kHarmless[] = {"attn_mode", "fuse_cross_entropy", "fuse_linear_cross_entropy", "fuse_swiglu",
-                                          "use_l2warp"};
+constexpr std::string_view kHarmlessToFla[] = {"attn_mode", "fuse_cross_entropy", "fuse_linear_cross_entropy",
+                                               "fuse_swiglu", "use_l2warp"};
 
 /// int(total · ratio), as the library computes a width; the ratio has to give a whole number.
 std::uint32_t scaled(const ConfigMembers& members, const char* name, std::uint32_t total, double ratio) {
@@ -204,7 +407,7 @@ CheckpointConfig parse_config(std::string_view text, const std::string& where) {
   read_layers(members, config);
   const auto width = static_cast<std::uint32_t>(config.hidden_size * members.count("hidden_ratio", 4) * 2.0 / 3.0);
   config.intermediate_size = members.count("intermediate_size", 256 * ((width + 255) / 256));
-  members.require_no_others(kHarmless);
+  members.require_no_others(kHarmlessToFla);
   return config;
 }
 

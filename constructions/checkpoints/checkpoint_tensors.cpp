@@ -7,8 +7,8 @@
 #include <set>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/constructions/files/tensor_values.h"
-#include "krohn/groups/error.h"
+#include "krohn/constructions/files/safetensors.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "krohn/constructions/checkpoints/hybrid_config.h"
-#include "krohn/constructions/files/tensor_values.h"
-#include "krohn/groups/error.h"
+#include "krohn/constructions/checkpoints/checkpoint_config.h"
+#include "krohn/constructions/files/safetensors.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 namespace {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
-#include "krohn/constructions/actions/tracked_states.h"
+#include "krohn/constructions/actions/based_action.h"
 #include "krohn/constructions/checkpoints/checkpoint.h"
-#include "krohn/groups/permutations/transpositions.h"
+#include "krohn/groups/permutations/permutation.h"
 
 namespace krohn {
 

@@ -2,11 +2,52 @@
 // §8): a language model whose next-token arg max after a word is the state of the automaton.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <vector>
+
 #include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/dfa/dfa.h"
+#include "krohn/constructions/actions/based_action.h"
 #include "krohn/constructions/checkpoints/checkpoint.h"
+#include "krohn/groups/permutations/permutation.h"
+#include "krohn/groups/transformations/transformation.h"
 
 namespace krohn {
+
+/// For every state a letter, such that going on by them from the initial state meets many states before any of them
+/// again: to a state not met yet where there is one, and of these to the one with the fewest such successors
+/// (Warnsdorff). A heuristic. O(states · letters²).
+std::vector<Letter> state_walk(const Dfa& automaton);
+
+/// Whether every letter keeps all states or takes them all to one.
+bool is_flip_flop(const TrackedStates& tracked);
+
+/// Of a map of points: nothing moves; two points change places; `first` goes to `second`, which stays; or all go to
+/// `second`.
+struct PointStep {
+  enum class Kind : std::uint8_t { kKeep, kSwap, kMerge, kReset };
+  Kind kind = Kind::kKeep;
+  Point first = 0, second = 0;
+};
+
+/// None when the map is nothing of the kind. A map to one of two points is a reset.
+std::optional<PointStep> step_of(const Transformation& map);
+
+/// A way to follow the states of an automaton by points: base point i of state label l is in column `column_of[i]` at
+/// `images[l][i]`, and the images tell the labels apart.
+struct PointSteps {
+  Point points = 0;
+  std::uint32_t columns = 1;
+  std::vector<std::uint32_t> column_of;
+  std::vector<std::vector<Point>> images;
+  std::vector<PointStep> steps;                ///< per action of the letters
+  Point first_point = 0, first_component = 0;  ///< base point 0 stays among so many points, from this one on
+};
+
+/// Points of the group's smallest action where every letter swaps two of them at most; else, the states themselves as
+/// points of one column. None when some letter is no step, or a merge while `can_merge` is not set.
+std::optional<PointSteps> point_steps(const Dfa& automaton, const TrackedStates& tracked, bool can_merge);
 
 /// DeltaNet. One layer where that will do: a letter is the identity or one swap of points of the group's smallest
 /// action (constructions/actions/based_action.h): state point i is written twice, e_i + e_{n+i}, so that a swap's key
@@ -37,5 +78,20 @@ Checkpoint gated_delta_product_checkpoint(const Dfa& automaton);
 /// family cannot hold, LimitError for groups with simple factors of more than 60 elements, for keys of more than 256
 /// coordinates and for too many weights.
 Checkpoint cascade_checkpoint(const Dfa& automaton, CheckpointConfig::Family family);
+
+// Exact weights inside layers that forget: gated DeltaNet, KDA and GDN-2
+// of flash-linear-attention, Olmo Hybrid and Qwen3-Next of transformers (MATH.md §8).
+
+/// One layer where one step a letter will do (letter_steps.h): point i is ±(e_i + e_{n+i}), a swap is one reflection
+/// with the non-negative key ½(e_i + e_j + e_{n+i} + e_{n+j}), which changes signs as it goes; the MLP takes every
+/// negative reading to its positive. A letter that takes all states to one, and the token that begins words, empty the
+/// state by a decay of 0 and write anew, so that a word may begin anywhere in a text. GDN-2 also merges two points.
+/// Automata whose letters keep all states or take them all to one have one head, whose value is the state's one-hot
+/// code. Others: `cascade_checkpoint` (export_checkpoint.h).
+///
+/// Every number is exact in fp32 and bf16 in whatever order sums are taken: at every norm a power of 4 of coordinates
+/// are active, all equal, gates are 0 or 1 or a power of two. The token of a state, when it is read, is a letter that
+/// leads on, so that a model that reads its own answers walks through the states. Throws as `cascade_checkpoint`.
+Checkpoint gated_checkpoint(const Dfa& automaton, CheckpointFamily family);
 
 }  // namespace krohn

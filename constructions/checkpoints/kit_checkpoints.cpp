@@ -4,8 +4,8 @@
 #include <array>
 
 #include "krohn/constructions/checkpoints/checkpoint_writer.h"
-#include "krohn/constructions/files/tensor_values.h"
-#include "krohn/groups/error.h"
+#include "krohn/constructions/files/safetensors.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 namespace {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 namespace {

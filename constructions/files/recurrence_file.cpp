@@ -8,11 +8,11 @@
 
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/files/network_file.h"
+#include "krohn/constructions/files/safetensors.h"
 #include "krohn/constructions/files/strict_json.h"
-#include "krohn/constructions/files/tensor_values.h"
-#include "krohn/groups/error.h"
-#include "krohn/groups/float_environment.h"
-#include "krohn/groups/stated_functions.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/float_environment.h"
+#include "krohn/groups/base/stated_functions.h"
 
 namespace krohn {
 namespace {

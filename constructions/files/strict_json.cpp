@@ -6,7 +6,7 @@
 #include <set>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <Eigen/Core>
+
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -12,6 +13,14 @@
 #include "krohn/groups/transformations/transformation.h"
 
 namespace krohn {
+
+// Cosines of exact fractions of a turn, in integers: a weight that a file
+// gives as p/q is one number, whatever the C library and the processor.
+
+/// cos(2π·p/q): exact where it is 0, ±½ or ±1, otherwise rounded to odd at 64 significant bits (cut off there, the last
+/// bit 1). Rounding such a number once more, to at most 62 bits and in any way, is rounding the true value (Boldo &
+/// Melquiond 2008). assert(0 ≤ p < q ≤ 2^58); p/q need not be reduced. About 5 µs.
+long double cosine_of_turn(std::int64_t p, std::int64_t q);
 
 /// An exact fraction of a full turn, numerator/denominator, 0 ≤ numerator < denominator after `normalised()`.
 struct Turn {

@@ -3,11 +3,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <utility>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
+namespace {
+
+constexpr std::array<std::pair<Precision, std::string_view>, 4> kNames{
+    {{Precision::kFp64, "fp64"}, {Precision::kFp32, "fp32"}, {Precision::kFp16, "fp16"}, {Precision::kBf16, "bf16"}}};
+
+}  // namespace
+
+std::string to_string(Precision precision) {
+  return std::string(kNames.at(static_cast<std::size_t>(precision)).second);
+}
+
+Precision parse_precision(std::string_view name) {
+  for (const auto& [precision, known] : kNames)
+    if (known == name) return precision;
+  throw InputError(fmt::format("unknown precision \"{}\"; use fp64, fp32, fp16 or bf16", name));
+}
+
 namespace {
 
 [[noreturn]] void fail(const std::string& where, const std::string& message) { throw InputError(where, message); }
@@ -241,6 +260,35 @@ NetworkSize size_of(const Network& network) {
       size.weights += weight_count(transition.a) + static_cast<std::uint64_t>(transition.b.size());
   }
   return size;
+}
+
+namespace {
+
+constexpr std::uint64_t kMaxNumbers = std::uint64_t{1} << 24;
+
+}  // namespace
+
+Layer listed_layer(std::vector<Eigen::MatrixXd> codewords) {
+  Layer layer;
+  layer.dimension = static_cast<std::uint32_t>(codewords[0].rows());
+  layer.columns = static_cast<std::uint32_t>(codewords[0].cols());
+  layer.labels = static_cast<Label>(codewords.size());
+  layer.initial = codewords[0];
+  layer.decoder.codewords = std::move(codewords);
+  return layer;
+}
+
+void require_listable(std::uint64_t count, std::uint64_t dimension, std::uint64_t columns) {
+  if (count * dimension * columns > kMaxNumbers)
+    throw LimitError(
+        fmt::format("{} codewords of {} × {} numbers are past the limit of 2^24 numbers; one-hot stores none", count,
+                    dimension, columns));
+}
+
+void require_dense(std::uint64_t actions, std::uint64_t dimension) {
+  if (actions * dimension * dimension > kMaxNumbers)
+    throw LimitError(fmt::format("{} dense matrices of {} × {} are past the limit of 2^24 numbers; one-hot stores maps",
+                                 actions, dimension, dimension));
 }
 
 }  // namespace krohn

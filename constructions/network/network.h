@@ -2,9 +2,11 @@
 #pragma once
 
 #include <Eigen/Core>
+
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "krohn/automata/cascades/cascade.h"
@@ -12,6 +14,14 @@
 #include "krohn/constructions/network/matrix.h"
 
 namespace krohn {
+
+enum class Precision : std::uint8_t { kFp64, kFp32, kFp16, kBf16 };
+
+/// "fp64", "fp32", "fp16", "bf16".
+std::string to_string(Precision precision);
+
+/// Throws InputError listing the names.
+Precision parse_precision(std::string_view name);
 
 /// What one letter of a layer's own alphabet does: H ← A H + B, with A n×n and B n×d.
 struct Transition {
@@ -100,5 +110,14 @@ NetworkSize size_of(const Network& network);
 
 /// The most reflections per token of one layer, over its actions; −1 when one of them has no GH form.
 std::int64_t reflections_of_layer(const Layer& layer);
+
+/// A layer with codeword i for label i and H_0 = codeword 0; transitions are still to be added. All n×d, none empty.
+Layer listed_layer(std::vector<Eigen::MatrixXd> codewords);
+
+/// Throws LimitError when `count` codewords of `dimension` × `columns` would take more than 2^24 numbers.
+void require_listable(std::uint64_t count, std::uint64_t dimension, std::uint64_t columns);
+
+/// Throws LimitError when `actions` dense matrices of that dimension would take more than 2^24 numbers.
+void require_dense(std::uint64_t actions, std::uint64_t dimension);
 
 }  // namespace krohn

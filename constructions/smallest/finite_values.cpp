@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <random>
+#include <set>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/groups/names/recognise.h"
 #include "krohn/groups/representations/least_representation.h"
-#include "krohn/groups/structure/abelian_invariants.h"
 #include "krohn/groups/structure/series.h"
 
 namespace krohn {
@@ -169,6 +170,200 @@ std::uint64_t least_orthogonal_dimension(const PermutationGroup& group, const In
 
 FiniteValuesBound finite_values_bound(const Dfa& automaton, const GreenStructure& green) {
   return Bound(automaton, green).take();
+}
+
+namespace {
+
+using Map = std::vector<std::uint32_t>;
+
+constexpr std::size_t kMostElements = 20'000;
+constexpr std::size_t kMostOfSubgroup = 1'000, kMostSquares = 200;
+
+/// First f, then g.
+Map then(const Map& f, const Map& g) {
+  Map result(f.size());
+  for (std::size_t i = 0; i < f.size(); ++i) result[i] = g[f[i]];
+  return result;
+}
+
+Map identity(std::size_t n) {
+  Map map(n);
+  for (std::size_t i = 0; i < n; ++i) map[i] = static_cast<std::uint32_t>(i);
+  return map;
+}
+
+std::uint64_t order_of(const Map& g) {
+  const Map one = identity(g.size());
+  std::uint64_t order = 1;
+  for (Map power = g; power != one; power = then(power, g)) ++order;
+  return order;
+}
+
+Map run(const Dfa& automaton, const std::vector<Letter>& word) {
+  Map map = identity(automaton.states());
+  for (std::uint32_t& state : map) state = automaton.run(word, state);
+  return map;
+}
+
+Map power(Map map, std::uint64_t exponent) {
+  Map result = identity(map.size());
+  for (; exponent > 0; exponent >>= 1, map = then(map, map))
+    if (exponent & 1) result = then(result, map);
+  return result;
+}
+
+/// All products, or those found when there are more than the limit.
+std::vector<Map> generated(const std::vector<Map>& generators, std::size_t degree, std::size_t limit) {
+  std::vector<Map> list{identity(degree)};
+  std::set<Map> known(list.begin(), list.end());
+  for (std::size_t i = 0; i < list.size() && list.size() <= limit; ++i)
+    for (const Map& g : generators)
+      if (Map next = then(list[i], g); known.insert(next).second) list.push_back(std::move(next));
+  return list;
+}
+
+/// What the words do to the points of an image, if they permute it.
+std::vector<Map> actions(const Dfa& automaton, const std::vector<std::vector<Letter>>& words,
+                         const std::vector<std::uint32_t>& image, bool& permute) {
+  std::vector<Map> result;
+  for (const std::vector<Letter>& word : words) {
+    const Map map = run(automaton, word);
+    Map action;
+    for (const std::uint32_t point : image) {
+      const auto to = std::ranges::lower_bound(image, map[point]);
+      permute = permute && to != image.end() && *to == map[point];
+      action.push_back(static_cast<std::uint32_t>(to - image.begin()));
+    }
+    permute = permute && std::set(action.begin(), action.end()).size() == image.size();
+    if (!permute) return {};
+    result.push_back(std::move(action));
+  }
+  return result;
+}
+
+bool commute(const Map& a, const Map& b) { return then(a, b) == then(b, a); }
+
+/// What every finite group of real 3×3 matrices of more than 120 elements, and every quotient of it, has: squares
+/// commute, for they lie in a cyclic group. Looks at squares of random products.
+bool has_squares_that_do_not_commute(const std::vector<Map>& generators) {
+  std::mt19937_64 random(1);
+  std::vector<Map> products = generators, squares;
+  for (std::size_t i = 0; i < kMostSquares; ++i) {
+    Map& product = products[i % products.size()];
+    product = then(product, products[random() % products.size()]);
+    product = then(product, generators[random() % generators.size()]);
+    squares.push_back(then(product, product));
+  }
+  for (const Map& a : squares)
+    for (const Map& b : squares)
+      if (!commute(a, b)) return true;
+  return false;
+}
+
+/// A subgroup with few elements, made of generators and their powers of prime order. It needs no more dimensions than
+/// the group: what lies above it in a group of matrices is one, too.
+std::vector<Map> some_subgroup(const std::vector<Map>& generators, std::size_t degree) {
+  std::vector<Map> candidates = generators;
+  for (const Map& g : generators) {
+    std::uint64_t left = order_of(g);
+    const std::uint64_t order = left;
+    for (std::uint64_t p = 2; left > 1; ++p) {
+      if (left % p != 0) continue;
+      candidates.push_back(power(g, order / p));
+      while (left % p == 0) left /= p;
+    }
+  }
+  std::vector<Map> chosen, elements{identity(degree)};
+  for (const Map& candidate : candidates) {
+    if (std::ranges::count(elements, candidate) > 0) continue;
+    chosen.push_back(candidate);
+    std::vector<Map> larger = generated(chosen, degree, kMostOfSubgroup);
+    if (larger.size() <= kMostOfSubgroup)
+      elements = std::move(larger);
+    else
+      chosen.pop_back();
+  }
+  return elements;
+}
+
+/// At least so many.
+std::uint64_t dimension(const std::vector<Map>& generators, std::size_t degree) {
+  const std::vector<Map> elements = generated(generators, degree, kMostElements);
+  if (elements.size() <= kMostElements) return orthogonal_dimension_by_counting(elements);
+  if (has_squares_that_do_not_commute(generators)) return 4;
+  return orthogonal_dimension_by_counting(some_subgroup(generators, degree));
+}
+
+/// G = ⟨c, s⟩ × ⟨z⟩ with c of order `turns`, s c s = c⁻¹ and z in the centre, in a group of 4 · turns elements.
+bool is_dihedral_times_two(const std::vector<Map>& elements, const std::vector<Map>& involutions, std::uint64_t turns) {
+  for (const Map& c : elements) {
+    if (order_of(c) != turns) continue;
+    const std::vector<Map> rotations = generated({c}, c.size(), SIZE_MAX);
+    for (const Map& z : involutions) {
+      if (std::ranges::count(rotations, z) > 0) continue;
+      if (!std::ranges::all_of(elements, [&](const Map& g) { return commute(g, z); })) continue;
+      for (const Map& s : involutions) {
+        if (then(then(s, c), then(s, c)) != identity(c.size())) continue;
+        const auto inside = generated({c, z}, c.size(), SIZE_MAX);
+        if (std::ranges::count(inside, s) == 0) return true;
+      }
+    }
+    return false;  // in these groups all elements of that order and no others will do, or none
+  }
+  return false;
+}
+
+}  // namespace
+
+std::uint64_t orthogonal_dimension_by_counting(const std::vector<std::vector<std::uint32_t>>& elements) {
+  const std::uint64_t size = elements.size();
+  if (size <= 2) return size - 1;
+  std::map<std::uint64_t, std::uint64_t> of_order;
+  std::vector<Map> involutions;
+  for (const Map& g : elements) {
+    const std::uint64_t order = order_of(g);
+    ++of_order[order];
+    if (order == 2) involutions.push_back(g);
+  }
+  const std::uint64_t most = of_order.rbegin()->first;
+  if (most == size) return 2;
+  if (most >= 2 && 2 * most == size)
+    for (const Map& c : elements) {
+      if (order_of(c) != most) continue;
+      const std::vector<Map> rotations = generated({c}, c.size(), SIZE_MAX);
+      const std::set<Map> cyclic(rotations.begin(), rotations.end());
+      if (std::ranges::all_of(elements, [&](const Map& g) { return cyclic.contains(g) || order_of(g) == 2; })) return 2;
+    }
+  const bool abelian = std::ranges::all_of(elements, [&](const Map& a) {
+    return std::ranges::all_of(elements, [&](const Map& b) { return commute(a, b); });
+  });
+  if (abelian && 2 * most == size) return 3;  // Z_m × Z_2
+  if (abelian) return size == 8 && most == 2 ? 3 : 4;
+  using Census = std::map<std::uint64_t, std::uint64_t>;
+  for (const Census& polyhedral : {Census{{1, 1}, {2, 3}, {3, 8}},                                 // A_4
+                                   Census{{1, 1}, {2, 9}, {3, 8}, {4, 6}},                         // S_4
+                                   Census{{1, 1}, {2, 15}, {3, 20}, {5, 24}},                      // A_5
+                                   Census{{1, 1}, {2, 7}, {3, 8}, {6, 8}},                         // A_4 × Z_2
+                                   Census{{1, 1}, {2, 19}, {3, 8}, {4, 12}, {6, 8}},               // S_4 × Z_2
+                                   Census{{1, 1}, {2, 31}, {3, 20}, {5, 24}, {6, 20}, {10, 24}}})  // A_5 × Z_2
+    if (of_order == polyhedral) return 3;
+  return size % 4 == 0 && is_dihedral_times_two(elements, involutions, size / 4) ? 3 : 4;
+}
+
+bool holds(const Dfa& automaton, const FiniteValuesBound& bound) {
+  if (bound.chain.empty() || bound.numbers != bound.chain.size() - 1 + bound.group_dimension) return false;
+  Map above;
+  for (const PowerOfWord& link : bound.chain) {
+    const Map e = power(run(automaton, link.word), link.exponent);
+    if (then(e, e) != e) return false;
+    if (!above.empty() && (e == above || then(e, above) != e || then(above, e) != e)) return false;
+    above = e;
+  }
+  const std::set<std::uint32_t> points(above.begin(), above.end());
+  const std::vector<std::uint32_t> image(points.begin(), points.end());
+  bool permute = true;
+  const std::vector<Map> generators = actions(automaton, bound.group, image, permute);
+  return permute && dimension(generators, image.size()) >= bound.group_dimension;
 }
 
 }  // namespace krohn

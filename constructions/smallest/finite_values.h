@@ -36,4 +36,16 @@ std::uint64_t least_orthogonal_dimension(const PermutationGroup& group, const In
 /// structure's generators. The chain is left out where the egg-boxes are too large. Throws LimitError.
 FiniteValuesBound finite_values_bound(const Dfa& automaton, const GreenStructure& green);
 
+// Checks the witness of a bound by running its words; shares no code
+// with what found it.
+
+/// The words are idempotents, each properly below the one before; the group words permute the image of the last and
+/// generate a group that needs the dimension claimed, by counting its elements; and the steps add up. False also when
+/// the bound has no chain, or a group of more than 20,000 elements whose claim its squares do not show.
+bool holds(const Dfa& automaton, const FiniteValuesBound& bound);
+
+/// The least d ≤ 3 such that the group, given by all its elements, is a quotient of a finite group of real d×d
+/// matrices; 4 when there is none. By the classification of those groups, and by counting.
+std::uint64_t orthogonal_dimension_by_counting(const std::vector<std::vector<std::uint32_t>>& elements);
+
 }  // namespace krohn

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "krohn/gpu/device/device.h"
-#include "krohn/groups/error.h"
-#include "krohn/simulate/run/monoid_automaton.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/simulate/run/state_maps.h"
 
 namespace krohn {
 namespace {

@@ -9,8 +9,8 @@
 #include "krohn/gpu/automata/stored_tables.h"
 #include "krohn/gpu/automata/symbol_table.h"
 #include "krohn/gpu/device/device.h"
-#include "krohn/groups/error.h"
-#include "krohn/simulate/run/monoid_automaton.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/simulate/run/state_maps.h"
 
 namespace krohn {
 namespace {

@@ -10,7 +10,7 @@
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/gpu/automata/stored_scan.cuh"
 #include "krohn/gpu/device/place.h"
-#include "krohn/simulate/words/packed_word.h"
+#include "krohn/simulate/words/word.h"
 
 namespace krohn {
 

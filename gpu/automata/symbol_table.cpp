@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "krohn/gpu/device/device.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "krohn/groups/float_environment.h"
+#include "krohn/groups/base/float_environment.h"
 
 namespace krohn {
 namespace {

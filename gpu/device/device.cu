@@ -7,7 +7,7 @@
 
 #include "krohn/gpu/device/device_choice.h"
 #include "krohn/gpu/device/device_kernels.cuh"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 namespace {

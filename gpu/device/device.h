@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 

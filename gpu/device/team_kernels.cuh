@@ -5,7 +5,7 @@
 
 #include "krohn/gpu/device/device_kernels.cuh"
 #include "krohn/gpu/device/team.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 

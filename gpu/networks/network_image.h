@@ -13,10 +13,10 @@
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/networks/device_arithmetic.cuh"
 #include "krohn/gpu/networks/device_network.cuh"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"
-#include "krohn/simulate/arithmetic/form.h"
-#include "krohn/simulate/evaluate/lanes/lane_network.h"
+#include "krohn/simulate/arithmetic/order.h"
+#include "krohn/simulate/evaluate/lanes/lane_layer.h"
 
 namespace krohn {
 

@@ -15,7 +15,7 @@
 #include <cstdint>
 
 #include "krohn/gpu/networks/ordered_positions.cuh"
-#include "krohn/simulate/evaluate/affine_operations.h"
+#include "krohn/simulate/evaluate/affine_layer.h"
 
 namespace krohn {
 

@@ -7,9 +7,9 @@
 
 #include "krohn/gpu/networks/network_image.h"
 #include "krohn/gpu/networks/pair_search.cuh"
-#include "krohn/groups/float_environment.h"
-#include "krohn/groups/time_limit.h"
-#include "krohn/simulate/prove/pairs/pair_claims.h"
+#include "krohn/groups/base/float_environment.h"
+#include "krohn/groups/base/time_limit.h"
+#include "krohn/simulate/prove/pairs/pair_search.h"
 
 namespace krohn {
 namespace {

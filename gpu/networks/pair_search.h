@@ -2,8 +2,8 @@
 #pragma once
 
 #include "krohn/gpu/device/place.h"
-#include "krohn/simulate/prove/claims/certify_options.h"
-#include "krohn/simulate/prove/pairs/certify_reachable.h"
+#include "krohn/simulate/prove/claims/certificate.h"
+#include "krohn/simulate/prove/pairs/pair_search.h"
 
 namespace krohn {
 

@@ -8,7 +8,7 @@
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/networks/network_image.h"
 #include "krohn/gpu/networks/network_words.cuh"
-#include "krohn/groups/float_environment.h"
+#include "krohn/groups/base/float_environment.h"
 
 namespace krohn {
 namespace {

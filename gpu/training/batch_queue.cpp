@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 

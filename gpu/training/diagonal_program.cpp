@@ -1,7 +1,7 @@
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/training/diagonal_scan.cuh"
 #include "krohn/gpu/training/mixer_program.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/training/linear_model_words.cuh"
-#include "krohn/groups/error.h"
-#include "krohn/groups/float_environment.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/models/linear_model_reader.h"
 #include "krohn/simulate/tasks/automaton_task.h"
 

@@ -7,8 +7,8 @@
 
 #include "krohn/gpu/automata/random_reader.cuh"
 #include "krohn/gpu/device/block_threads.cuh"
-#include "krohn/simulate/models/linear_model_step.h"
-#include "krohn/simulate/tasks/task_content.h"
+#include "krohn/simulate/models/linear_model_reader.h"
+#include "krohn/simulate/tasks/task.h"
 
 namespace krohn {
 

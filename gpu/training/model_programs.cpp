@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "krohn/gpu/device/device.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 

@@ -6,8 +6,8 @@
 
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/training/stepper.h"
-#include "krohn/groups/error.h"
-#include "krohn/groups/float_environment.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/arithmetic/parallel_for.h"
 
 namespace krohn {

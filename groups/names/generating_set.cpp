@@ -6,9 +6,8 @@
 #include <cctype>
 #include <optional>
 
-#include "krohn/groups/counted.h"
-#include "krohn/groups/error.h"
-#include "krohn/groups/near_miss.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/messages.h"
 #include "krohn/groups/permutations/group_elements.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
 

@@ -4,14 +4,11 @@
 
 #include <optional>
 
-#include "krohn/groups/error.h"
-#include "krohn/groups/permutations/giant.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/primes.h"
+#include "krohn/groups/permutations/stabiliser_chain.h"
 #include "krohn/groups/permutations/stabilisers.h"
-#include "krohn/groups/primes.h"
-#include "krohn/groups/structure/abelian_invariants.h"
-#include "krohn/groups/structure/centre.h"
 #include "krohn/groups/structure/composition.h"
-#include "krohn/groups/structure/conjugacy_classes.h"
 #include "krohn/groups/structure/direct_factors.h"
 #include "krohn/groups/structure/series.h"
 

@@ -6,10 +6,10 @@
 #include <numeric>
 #include <unordered_set>
 
-#include "krohn/groups/counted.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/time_limit.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
-#include "krohn/groups/time_limit.h"
 
 namespace krohn {
 namespace {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "krohn/groups/base/random.h"
+
 namespace krohn {
 
 using Point = std::uint32_t;
@@ -60,5 +62,22 @@ Permutation parse_cycles(std::string_view text, Point degree);
 
 /// The inverse of `parse_cycles`: "(1 2 3)(4 5)", points from 1; the identity is "()".
 std::string to_string(const Permutation& permutation);
+
+/// The swap of two points.
+struct Transposition {
+  Point first, second;
+
+  friend bool operator==(const Transposition&, const Transposition&) = default;
+};
+
+/// As many as the reflection length, n less the number of cycles: (a_0 a_1), (a_0 a_2), … of each cycle (a_0 a_1 …),
+/// whose product, first to last, is the permutation. a_0 is the least of its cycle, so that first < second. O(n).
+std::vector<Transposition> transpositions_of(const Permutation& permutation);
+
+/// The swap as a permutation of `degree` points. Throws InputError when one of its points is no less than `degree`.
+Permutation permutation_of(const Transposition& swap, Point degree);
+
+/// A uniformly random permutation of {0, …, degree−1}.
+Permutation random_permutation(Point degree, Random& random);
 
 }  // namespace krohn

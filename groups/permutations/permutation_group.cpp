@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "krohn/groups/counted.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 namespace {

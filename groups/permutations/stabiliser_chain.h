@@ -1,14 +1,17 @@
-// groups/permutations/stabiliser_chain.h — base, strong generators, exact order and membership of a permutation group
-// (Schreier–Sims; Sims 1970; Seress, Permutation Group Algorithms, 2003, ch. 4).
+// groups/permutations/stabiliser_chain.h — a base and strong generating set of a permutation group, and the recognition
+// of giants.
 #pragma once
 
 #include <boost/multiprecision/cpp_int.hpp>
+
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "krohn/groups/base/random.h"
 #include "krohn/groups/permutations/permutation_group.h"
-#include "krohn/groups/random.h"
 
 namespace krohn {
 
@@ -90,5 +93,26 @@ class StabiliserChain {
 /// The exact order of the group: the lcm of the cycle lengths for one generator, n! or n!/2 for a giant
 /// (groups/permutations/giant.h), else by a stabiliser chain. Throws LimitError as chains do.
 Integer order(const PermutationGroup& group, const StabiliserChainOptions& options = {});
+
+/// A_n or S_n in its natural action on the points that move.
+struct Giant {
+  Point points = 0;        ///< n
+  bool symmetric = false;  ///< S_n; otherwise A_n
+  Integer order() const;   ///< n! or n!/2
+  std::string name() const { return (symmetric ? "S_" : "A_") + std::to_string(points); }
+};
+
+/// Certain when it answers: a transitive group of n points with an element that has a cycle of prime length p,
+/// n/2 < p < n−2, is primitive and holds a p-cycle, so it holds A_n (Jordan 1873; Wielandt, Finite Permutation Groups,
+/// 13.9). Such elements are looked for among random ones: a giant is missed with probability about 10⁻⁶. Groups of at
+/// most 7 moved points are decided by their order. O(n log n) products of permutations at most, O(log n) for giants.
+/// Throws LimitError.
+std::optional<Giant> find_giant(const PermutationGroup& group);
+
+/// k!.
+Integer factorial(Point k);
+
+/// No generator is an odd permutation, hence no element.
+bool all_even(const PermutationGroup& group);
 
 }  // namespace krohn

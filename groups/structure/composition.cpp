@@ -3,17 +3,258 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
+#include <cmath>
+#include <cstdint>
 #include <optional>
 
-#include "krohn/groups/error.h"
-#include "krohn/groups/permutations/block_systems.h"
-#include "krohn/groups/permutations/giant.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/permutations/group_elements.h"
+#include "krohn/groups/permutations/stabiliser_chain.h"
 #include "krohn/groups/permutations/stabilisers.h"
 #include "krohn/groups/structure/series.h"
-#include "krohn/groups/structure/simple_groups.h"
 
 namespace krohn {
+namespace {
+
+struct SimpleGroup {
+  std::uint64_t order;
+  const char* name;
+};
+
+/// Conway et al., Atlas of Finite Groups, 1985: the orders below 3·10⁸ that are not those of A_n or PSL(2,q).
+constexpr std::array<SimpleGroup, 37> kSimpleGroups = {{
+    {5616, "PSL(3,3)"},
+    {6048, "PSU(3,3)"},
+    {7920, "M_11"},
+    {25920, "PSU(4,2)"},
+    {29120, "Sz(8)"},
+    {62400, "PSU(3,4)"},
+    {95040, "M_12"},
+    {126000, "PSU(3,5)"},
+    {175560, "J_1"},
+    {372000, "PSL(3,5)"},
+    {443520, "M_22"},
+    {604800, "J_2"},
+    {979200, "PSp(4,4)"},
+    {1451520, "PSp(6,2)"},
+    {1876896, "PSL(3,7)"},
+    {3265920, "PSU(4,3)"},
+    {4245696, "G_2(3)"},
+    {4680000, "PSp(4,5)"},
+    {5515776, "PSU(3,8)"},
+    {5663616, "PSU(3,7)"},
+    {6065280, "PSL(4,3)"},
+    {9999360, "PSL(5,2)"},
+    {10200960, "M_23"},
+    {13685760, "PSU(5,2)"},
+    {16482816, "PSL(3,8)"},
+    {17971200, "2F_4(2)'"},
+    {32537600, "Sz(32)"},
+    {42456960, "PSL(3,9)"},
+    {42573600, "PSU(3,9)"},
+    {44352000, "HS"},
+    {50232960, "J_3"},
+    {70915680, "PSU(3,11)"},
+    {138297600, "PSp(4,7)"},
+    {174182400, "POmega+(8,2)"},
+    {197406720, "POmega-(8,2)"},
+    {211341312, "3D_4(2)"},
+    {244823040, "M_24"},
+}};
+
+/// Is n a power of one prime? The prime, if so.
+std::optional<std::uint64_t> prime_of_power(std::uint64_t n) {
+  for (std::uint64_t p = 2; p * p <= n; ++p) {
+    if (n % p) continue;
+    while (n % p == 0) n /= p;
+    return n == 1 ? std::optional(p) : std::nullopt;
+  }
+  return n > 1 ? std::optional(n) : std::nullopt;
+}
+
+/// A_n by n!/2.
+std::optional<std::string> alternating_name(const Integer& order) {
+  Integer size = 60;
+  for (Point n = 5; size <= order; size *= ++n)
+    if (size == order) return fmt::format("A_{}", n);
+  return {};
+}
+
+/// PSL(2,q) by q(q²−1)/gcd(2, q−1); q up to 10⁶.
+std::optional<std::string> linear_name(const Integer& order) {
+  constexpr double kMost = 1e6;
+  for (const int halves : {1, 2}) {
+    const double root = std::cbrt(order.convert_to<double>() * halves);
+    if (root > kMost) return {};
+    const auto nearest = static_cast<std::uint64_t>(root);
+    for (std::uint64_t q = nearest; q <= nearest + 2; ++q)
+      if (q >= 7 && Integer(q) * (q * q - 1) / (q % 2 ? 2 : 1) == order && prime_of_power(q))
+        return fmt::format("PSL(2,{})", q);
+  }
+  return {};
+}
+
+/// A_8 has elements of order 15; the orders in PSL(3,4) are 1, 2, 3, 4, 5 and 7.
+std::string alternating_or_linear(const PermutationGroup& group) {
+  const GroupElements elements = GroupElements::enumerate(group);
+  for (ElementIndex i = 0; i < elements.size(); ++i)
+    if (elements[i].order() == 15) return "A_8";
+  return "PSL(3,4)";
+}
+
+}  // namespace
+
+std::string simple_group_name(const PermutationGroup& group, const Integer& order) {
+  if (order <= UINT32_MAX && prime_of_power(order.convert_to<std::uint64_t>()) == order.convert_to<std::uint64_t>())
+    return fmt::format("Z_{}", order.str());
+  if (order == 20160) return alternating_or_linear(group);
+  if (const auto name = alternating_name(order)) return *name;
+  if (const auto name = linear_name(order)) return *name;
+  for (const SimpleGroup& simple : kSimpleGroups)
+    if (simple.order == order) return simple.name;
+  return fmt::format("simple of order {}", order.str());
+}
+
+bool may_be_power_of_simple_order(Point n) {
+  if (n < 60 || n % 4) return false;
+  int primes = 0;
+  for (Point p = 2; n > 1; ++p) {
+    if (n % p) continue;
+    ++primes;
+    while (n % p == 0) n /= p;
+  }
+  return primes >= 3;
+}
+
+namespace {
+
+std::uint32_t least_prime_factor(std::uint64_t n) {
+  for (std::uint64_t p = 2; p * p <= n; ++p)
+    if (n % p == 0) return static_cast<std::uint32_t>(p);
+  return static_cast<std::uint32_t>(n);
+}
+
+/// The least m ≥ 1 with g^m in the group.
+std::uint64_t relative_order(const Permutation& g, const StabiliserChain& group) {
+  std::uint64_t m = 1;
+  for (Permutation last = g; !group.contains(last); last = last * g) ++m;
+  return m;
+}
+
+std::vector<Permutation> powers(const Permutation& g, std::uint32_t count) {
+  std::vector<Permutation> result{Permutation::identity(g.degree())};
+  while (result.size() < count) result.push_back(result.back() * g);
+  return result;
+}
+
+/// Of a perfect group that is not trivial. One pass over the classes is enough: a class that generates the whole group
+/// together with the subgroup so far does so with a larger one.
+PermutationGroup maximal_normal_subgroup(const PermutationGroup& group) {
+  const Integer whole = order(group);
+  auto normal = PermutationGroup::from_generators(group.degree(), {});
+  StabiliserChain chain(normal);
+  for (const ConjugacyClass& next : conjugacy_classes(group)) {
+    if (chain.contains(next.representative)) continue;
+    std::vector<Permutation> elements = normal.generator_values();
+    elements.push_back(next.representative);
+    PermutationGroup larger = normal_closure(group, elements);
+    if (order(larger) == whole) continue;
+    normal = std::move(larger);
+    chain = StabiliserChain(normal);
+  }
+  return normal;
+}
+
+/// One element of every right coset of `below` in the group, by multiplying with generators.
+std::vector<Permutation> transversal(const PermutationGroup& group, const StabiliserChain& below) {
+  std::vector<Permutation> found{Permutation::identity(group.degree())};
+  std::map<Permutation, bool> seen{{below.least_in_right_coset(found[0]), true}};
+  for (std::size_t i = 0; i < found.size(); ++i)
+    for (const NamedPermutation& g : group.generators()) {
+      Permutation next = found[i] * g.value;
+      if (seen.try_emplace(below.least_in_right_coset(next), true).second) found.push_back(std::move(next));
+    }
+  return found;
+}
+
+void require_small_factors(const PermutationGroup& group, std::uint64_t largest_simple) {
+  for (const CompositionFactor& factor : composition_factors(group))
+    if (factor.name.rfind("Z_", 0) != 0 && factor.order > largest_simple)
+      throw InputError(fmt::format("the group of order {} is not solvable: it has the composition factor {}",
+                                   order(group).str(), factor.name));
+}
+
+}  // namespace
+
+CompositionSeries CompositionSeries::of(const PermutationGroup& group, std::uint64_t largest_simple) {
+  if (!is_solvable(group)) require_small_factors(group, largest_simple);
+  CompositionSeries series;
+  for (PermutationGroup rest = series.add_solvable(group); !is_trivial(rest);) {
+    const PermutationGroup normal = maximal_normal_subgroup(rest);
+    StabiliserChain below(normal);
+    std::vector<Permutation> cosets = transversal(rest, below);
+    series.add_step(std::move(cosets), std::move(below), false);
+    rest = series.add_solvable(normal);
+  }
+  return series;
+}
+
+/// Steps from the group down to the last term of its derived series, which is returned. A generator of a derived
+/// subgroup at a time is added to what is below, and any group between two terms of the series is normal in the upper
+/// one; a cyclic step of order m is cut into its primes: ⟨below, g^(m/p)⟩, ⟨…, g^(m/pp')⟩, …, at last g itself.
+PermutationGroup CompositionSeries::add_solvable(const PermutationGroup& group) {
+  struct Rise {
+    Permutation transversal;
+    std::uint32_t prime;
+    StabiliserChain below;
+  };
+  const std::vector<PermutationGroup> derived = derived_series(group);
+  std::vector<Rise> rises;
+  for (std::size_t i = derived.size() - 1; i-- > 0;) {
+    std::vector<Permutation> generators = derived[i + 1].generator_values();
+    for (const NamedPermutation& next : derived[i].generators()) {
+      StabiliserChain below(PermutationGroup::from_generators(group.degree(), generators));
+      std::uint64_t rest = relative_order(next.value, below);
+      std::vector<std::uint32_t> primes;
+      for (std::uint64_t m = rest; m > 1; m /= primes.back()) primes.push_back(least_prime_factor(m));
+      for (const std::uint32_t prime : primes) {
+        rest /= prime;
+        const Permutation power = next.value.power(rest);
+        rises.push_back({power, prime, below});
+        generators.push_back(power);
+        below = StabiliserChain(PermutationGroup::from_generators(group.degree(), generators));
+      }
+    }
+  }
+  for (std::size_t i = rises.size(); i-- > 0;)
+    add_step(powers(rises[i].transversal, rises[i].prime), std::move(rises[i].below), true);
+  return derived.back();
+}
+
+void CompositionSeries::add_step(std::vector<Permutation> transversal, StabiliserChain below, bool cyclic) {
+  Step step{std::move(transversal), std::move(below), cyclic};
+  for (std::uint32_t b = 0; b < step.transversal.size(); ++b)
+    step.coset.emplace(step.below.least_in_right_coset(step.transversal[b]), b);
+  steps_.push_back(std::move(step));
+}
+
+std::uint32_t CompositionSeries::coordinate(std::size_t step, const Permutation& g) const {
+  const Step& at = steps_[step];
+  const auto found = at.coset.find(at.below.least_in_right_coset(g));
+  assert(found != at.coset.end() && "the element is in this term of the series");
+  return found->second;
+}
+
+std::vector<std::uint32_t> CompositionSeries::cayley_table(std::size_t step) const {
+  const std::vector<Permutation>& elements = steps_[step].transversal;
+  std::vector<std::uint32_t> table;
+  for (const Permutation& a : elements)
+    for (const Permutation& b : elements) table.push_back(coordinate(step, a * b));
+  return table;
+}
+
 namespace {
 
 using Factors = std::vector<CompositionFactor>;

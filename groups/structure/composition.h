@@ -1,6 +1,8 @@
-// groups/structure/composition.h — composition factors of a permutation group, by name.
+// groups/structure/composition.h — composition series and factors.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -8,6 +10,47 @@
 #include "krohn/groups/permutations/stabiliser_chain.h"
 
 namespace krohn {
+
+/// The name of a group that is known to be simple: "Z_5", "A_5", "PSL(2,7)", "M_11", "Sz(8)". By the classification the
+/// order determines a simple group, except 20160, where A_8 and PSL(3,4) are told apart by an element of order 15, and
+/// the orders of PSp(2n,q) and Ω(2n+1,q), n ≥ 3, q odd, none of which is in the table. Otherwise "simple of order n".
+/// Names of isomorphic groups: A_5, PSL(2,7), A_6, A_8, PSU(4,2) rather than PSL(2,4), GL(3,2), PSL(2,9), PSL(4,2),
+/// PSp(4,3).
+std::string simple_group_name(const PermutationGroup& group, const Integer& order);
+
+/// Is n the order of some nonabelian simple group times itself, j ≥ 1 times, as far as divisibility tells? Such an
+/// order is a multiple of 4 with three different primes at least (Burnside). May say yes wrongly, never no.
+bool may_be_power_of_simple_order(Point n);
+
+/// A composition series G = G_0 > G_1 > … > G_r = 1: G_{i+1} is normal in G_i with a simple quotient. Every g ∈ G_i is
+/// g' · transversal[b] for one g' ∈ G_{i+1} and one b: its coordinate, the element of the quotient.
+class CompositionSeries {
+ public:
+  struct Step {
+    /// One element of every coset of G_{i+1}, first the identity; t⁰, t¹, …, t^(p−1) when the quotient is cyclic.
+    std::vector<Permutation> transversal;
+    StabiliserChain below;                         ///< of G_{i+1}
+    bool cyclic = true;                            ///< of prime order; otherwise the quotient is not abelian
+    std::map<Permutation, std::uint32_t> coset{};  ///< least element ↦ coordinate
+  };
+
+  /// Refines the derived series; below a perfect group a maximal normal subgroup is grown from conjugacy classes, of at
+  /// most 200,000 elements. Throws InputError when a quotient is not abelian and has more than `largest_simple`
+  /// elements (0: the group must be solvable), LimitError as `composition_factors` and `conjugacy_classes` do.
+  static CompositionSeries of(const PermutationGroup& group, std::uint64_t largest_simple);
+
+  const std::vector<Step>& steps() const { return steps_; }
+  /// The b with g ∈ G_{step+1} · transversal[b], for g ∈ G_step. O(Σ |orbit| + base length · degree).
+  std::uint32_t coordinate(std::size_t step, const Permutation& g) const;
+  /// The quotient's Cayley table: [a · order + b] is the coordinate of transversal[a] · transversal[b].
+  std::vector<std::uint32_t> cayley_table(std::size_t step) const;
+
+ private:
+  PermutationGroup add_solvable(const PermutationGroup& group);
+  void add_step(std::vector<Permutation> transversal, StabiliserChain below, bool cyclic);
+
+  std::vector<Step> steps_;
+};
 
 /// A simple group, by name and order.
 struct CompositionFactor {

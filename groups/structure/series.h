@@ -1,14 +1,33 @@
-// groups/structure/series.h — normal closures, and the derived and lower central series of a permutation group (Seress
-// 2003, ch. 2).
+// groups/structure/series.h — derived and central series, abelian invariants, conjugacy classes.
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "krohn/groups/permutations/permutation_group.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
 
 namespace krohn {
+
+struct ConjugacyClass {
+  Permutation representative;  ///< the least element, by images
+  std::uint64_t size = 0;
+  std::uint64_t element_order = 0;
+};
+
+/// All classes, in increasing order of their representatives: the identity first. By listing every element:
+/// O(|G| · generators · degree · log |G|) time, O(|G| · degree) memory. Throws LimitError naming the order when the
+/// group has more than `max_elements`.
+std::vector<ConjugacyClass> conjugacy_classes(const PermutationGroup& group, std::uint64_t max_elements = 200'000);
+
+/// The invariant factors 1 < d_1 | d_2 | … | d_k of G/G', which is Z_{d_1} × … × Z_{d_k}; of G itself when it is
+/// abelian. Empty for a perfect group. By the orders of ⟨G', p^i-th powers⟩: polynomial. Throws LimitError.
+std::vector<Integer> abelian_invariants(const PermutationGroup& group, const StabiliserChainOptions& options = {});
+
+/// "Z_2×Z_4", "Z_2^3", "V_4" for two factors 2, "trivial" for none.
+std::string abelian_name(const std::vector<Integer>& invariants);
 
 /// f⁻¹ g⁻¹ f g, first f⁻¹.
 Permutation commutator(const Permutation& f, const Permutation& g);

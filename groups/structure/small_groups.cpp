@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 namespace {

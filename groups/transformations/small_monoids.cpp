@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <set>
 
-#include "krohn/groups/counted.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 namespace {

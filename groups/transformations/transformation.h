@@ -3,6 +3,7 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -50,5 +51,10 @@ Transformation operator*(const Transformation& f, const Transformation& g);
 
 /// "[2 3 1]": images of 1, 2, …, counted from 1.
 std::string to_string(const Transformation& transformation);
+
+/// The component of every node of the graph node → table[node · letters + letter]. Components are numbered so that
+/// every edge goes to an equal or smaller number (sinks first). Iterative, O(nodes · letters).
+std::vector<std::uint32_t> strong_components(std::uint32_t nodes, std::uint32_t letters,
+                                             std::span<const std::uint32_t> table);
 
 }  // namespace krohn

@@ -20,8 +20,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "krohn/groups/error.h"
-#include "krohn/groups/float_environment.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/arithmetic/arithmetic_name.h"
 
 namespace krohn {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "krohn/constructions/network/precision.h"
+#include "krohn/constructions/network/network.h"
 
 namespace krohn {
 

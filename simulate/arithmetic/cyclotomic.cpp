@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 namespace {

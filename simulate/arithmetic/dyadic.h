@@ -5,7 +5,7 @@
 
 #include <boost/multiprecision/cpp_int.hpp>
 
-#include "krohn/constructions/network/precision.h"
+#include "krohn/constructions/network/network.h"
 
 namespace krohn {
 

@@ -4,9 +4,18 @@
 
 #include <charconv>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
+
+std::string to_string(Form form) { return form == Form::kStructured ? "structured" : "dense"; }
+
+Form parse_form(std::string_view name) {
+  if (name == "structured") return Form::kStructured;
+  if (name == "dense") return Form::kDense;
+  throw InputError(fmt::format("unknown form \"{}\"; use structured or dense", name));
+}
+
 namespace {
 
 std::string_view name_of(Order::Kind kind) {

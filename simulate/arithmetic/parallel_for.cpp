@@ -7,7 +7,7 @@
 #include <exception>
 #include <optional>
 
-#include "krohn/groups/float_environment.h"
+#include "krohn/groups/base/float_environment.h"
 
 namespace krohn {
 

@@ -4,7 +4,7 @@
 #include "krohn/constructions/network/matrix.h"
 #include "krohn/simulate/arithmetic/apply.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"
-#include "krohn/simulate/arithmetic/form.h"
+#include "krohn/simulate/arithmetic/order.h"
 
 namespace krohn {
 

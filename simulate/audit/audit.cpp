@@ -3,18 +3,517 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <set>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/constructions/checkpoints/checkpoint.h"
+#include "krohn/constructions/files/safetensors.h"
 #include "krohn/constructions/files/strict_json.h"
-#include "krohn/groups/atomic_file.h"
-#include "krohn/groups/error.h"
-#include "krohn/groups/float_environment.h"
-#include "krohn/simulate/audit/delta_rules.h"
-#include "krohn/simulate/audit/diagonal_rules.h"
+#include "krohn/groups/base/atomic_file.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/float_environment.h"
 
 namespace krohn {
+
+// Architectures whose transition matrices are a decay times a Householder-like one:
+// DeltaNet and its kin, RWKV-7.
+
+const std::vector<AuditRule>& delta_rules();
+
+// Architectures whose transition matrices are diagonal, with entries in (0, 1): Mamba
+// and its kin, GLA, RetNet, mLSTM.
+
+const std::vector<AuditRule>& diagonal_rules();
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kLargestIndex = 1 << 28;
+
+/// The files that the index names, in order.
+std::set<std::string> shards_of(const std::string& path) {
+  const nlohmann::json index = parse_strict_json(read_text_file(path, kLargestIndex), path);
+  const auto map = index.is_object() ? index.find("weight_map") : index.end();
+  if (!index.is_object() || map == index.end() || !map->is_object())
+    throw InputError(path, "has no \"weight_map\" of tensors and files");
+  std::set<std::string> files;
+  for (const auto& [tensor, file] : map->items()) {
+    if (!file.is_string()) throw InputError(path, fmt::format("the file of tensor {} is no name", in_quotes(tensor)));
+    const auto name = file.get<std::string>();
+    if (name.empty() || fs::path(name).filename().string() != name)
+      throw InputError(path, fmt::format("{} is no file in this folder", in_quotes(name)));
+    files.insert(name);
+  }
+  return files;
+}
+
+}  // namespace
+
+CheckpointTensors::CheckpointTensors(const std::string& folder) : folder_(folder) {
+  const fs::path base(folder), index = base / "model.safetensors.index.json", whole = base / "model.safetensors";
+  std::set<std::string> files;
+  // One file goes before shards, in transformers as in `load_checkpoint`.
+  if (fs::is_regular_file(whole))
+    files.insert("model.safetensors");
+  else if (fs::is_regular_file(index))
+    files = shards_of(index.string());
+  for (const std::string& file : files) {
+    const std::string path = (base / file).string();
+    for (auto& [name, place] : read_tensor_places(path))
+      if (!places_.emplace(name, Place{path, std::move(place)}).second)
+        throw InputError(path, fmt::format("tensor {} is in another shard, too", in_quotes(name)));
+  }
+}
+
+const CheckpointTensors::Place& CheckpointTensors::at(const std::string& name) const {
+  const auto found = places_.find(name);
+  if (found == places_.end())
+    throw InputError(folder_, fmt::format("it has no tensor {}, which its config asks for", in_quotes(name)));
+  return found->second;
+}
+
+const std::vector<std::uint64_t>& CheckpointTensors::shape(const std::string& name) const {
+  return at(name).place.shape;
+}
+
+std::vector<double> CheckpointTensors::numbers(const std::string& name) const {
+  const Place& place = at(name);
+  const Tensor tensor = read_tensor(place.file, place.place);
+  auto numbers = floating_numbers(tensor);
+  if (!numbers)
+    throw InputError(place.file, fmt::format("tensor {} holds {}; only unquantised weights can be audited",
+                                             in_quotes(name), tensor.dtype));
+  for (const double number : *numbers)
+    if (!std::isfinite(number))
+      throw InputError(place.file, fmt::format("tensor {} holds a number that is not finite", in_quotes(name)));
+  return *std::move(numbers);
+}
+
+std::uint64_t CheckpointTensors::bytes() const {
+  std::uint64_t sum = 0;
+  for (const auto& [name, place] : places_) sum += place.place.bytes;
+  return sum;
+}
+
+namespace {
+
+const nlohmann::json* member_of(const nlohmann::json& config, const char* name) {
+  const auto found = config.find(name);
+  return found == config.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+void AuditInput::refuse(const char* name, const std::string& why) const {
+  throw InputError(where, fmt::format("\"{}\" {}", name, why));
+}
+
+std::uint64_t AuditInput::count(const char* name, std::uint64_t standard) const {
+  const nlohmann::json* const value = member_of(config, name);
+  if (value == nullptr || value->is_null()) return standard;  // as the classes have it for counts
+  if (!value->is_number_unsigned() || *value > (1u << 24)) refuse(name, "is not a count up to 2^24");
+  return value->get<std::uint64_t>();
+}
+
+double AuditInput::real(const char* name, double standard) const {
+  const nlohmann::json* const value = member_of(config, name);
+  if (value == nullptr) return standard;
+  if (!value->is_number()) refuse(name, "is not a number");
+  return value->get<double>();
+}
+
+bool AuditInput::flag(const char* name, bool standard) const {
+  const nlohmann::json* const value = member_of(config, name);
+  if (value == nullptr) return standard;
+  if (!value->is_boolean()) refuse(name, "is not true or false");
+  return value->get<bool>();
+}
+
+HeadRange united(const HeadRange& a, const HeadRange& b) {
+  return {std::min(a.slowest, b.slowest), std::max(a.fastest, b.fastest), std::min(a.lowest, b.lowest),
+          std::min(a.flip, b.flip)};
+}
+
+HeadRange with_delta(HeadRange head, double bound, bool doubled) {
+  const double most = sigmoid_of(bound);
+  if (!doubled) {  // 1 − β > 0, and the least where the decay is fastest
+    head.lowest = head.fastest == kNoBound ? 0 : stated::exp(-head.fastest) * sigmoid_of(-bound);
+    return head;
+  }
+  // 1 − 2σ(u) = −tanh(u/2), of which the logarithm is taken without cancellation.
+  head.lowest = -stated::exp(-head.slowest) * (2 * most - 1);
+  head.flip = bound == kNoBound ? head.slowest : head.slowest - stated::log1p(-2 * sigmoid_of(-bound));
+  return head;
+}
+
+std::vector<double> numbers_of(const AuditInput& input, const std::string& name, std::uint64_t count) {
+  std::vector<double> numbers = input.tensors.numbers(name);
+  if (numbers.size() != count)
+    throw InputError(input.where, fmt::format("tensor \"{}\" has {} numbers, and the others ask for {}", name,
+                                              numbers.size(), count));
+  return numbers;
+}
+
+std::vector<double> gain_of(const AuditInput& input, const std::string& name, double offset) {
+  std::vector<double> gain = input.tensors.numbers(name);
+  for (double& number : gain) number += offset;
+  return gain;
+}
+
+std::vector<double> row_bounds(const AuditInput& input, const std::string& matrix, const std::vector<double>& gain) {
+  const std::vector<std::uint64_t> shape = input.tensors.shape(matrix);
+  if (shape.size() != 2 || shape[1] != gain.size())
+    throw InputError(input.where, fmt::format("tensor \"{}\" has not two dimensions, the second of {}, as its norm has",
+                                              matrix, gain.size()));
+  const std::vector<double> numbers = input.tensors.numbers(matrix);
+  std::vector<double> bounds;
+  for (std::size_t row = 0; row < shape[0]; ++row) {
+    double sum = 0;
+    for (std::size_t j = 0; j < gain.size(); ++j) {
+      const double entry = gain[j] * numbers[row * gain.size() + j];
+      sum += entry * entry;
+    }
+    bounds.push_back(std::sqrt(sum * static_cast<double>(gain.size())));
+  }
+  return bounds;
+}
+
+namespace {
+
+// ---- Which layers are recurrent
+
+bool is_listed(const nlohmann::json& list, std::uint64_t number) {
+  for (const nlohmann::json& each : list)
+    if (each.is_number_unsigned() && each == number) return true;
+  return false;
+}
+
+bool is_no_attention_of_fla(const AuditInput& input, std::uint64_t layer) {
+  const auto attention = input.config.find("attn");
+  if (attention == input.config.end() || attention->is_null()) return true;
+  const auto layers = attention->is_object() ? attention->find("layers") : attention->end();
+  if (!attention->is_object() || layers == attention->end() || !layers->is_array())
+    input.refuse("attn", "names no layers");
+  return !is_listed(*layers, layer);
+}
+
+/// `layer_types`, or every fourth layer attends.
+bool is_linear_layer(const AuditInput& input, std::uint64_t layer) {
+  const auto types = input.config.find("layer_types");
+  if (types == input.config.end() || types->is_null())
+    return (layer + 1) % std::max<std::uint64_t>(input.count("full_attention_interval", 4), 1) != 0;
+  if (!types->is_array() || layer >= types->size()) input.refuse("layer_types", "does not name every layer");
+  return (*types)[layer] == "linear_attention";
+}
+
+/// `layer_types`, or the list of the first published configs, where layers are counted from 1.
+bool is_kimi_layer(const AuditInput& input, std::uint64_t layer) {
+  const auto own = input.config.find("linear_attn_config");
+  if (own == input.config.end() && input.config.contains("layer_types")) return is_linear_layer(input, layer);
+  if (own == input.config.end() || !own->is_object() || !own->contains("kda_layers"))
+    input.refuse("linear_attn_config", "does not name the layers of KDA");
+  if (own->contains("gate_lower_bound") && !(*own)["gate_lower_bound"].is_null())
+    input.refuse("linear_attn_config", "has a gate_lower_bound, a gate that is not known here");
+  return is_listed((*own)["kda_layers"], layer + 1);
+}
+
+// ---- What their heads permit
+
+std::vector<HeadRange> config_only(std::uint64_t heads, bool gated, bool doubled) {
+  HeadRange head{0, gated ? kNoBound : 0, 0, kNoBound};
+  return std::vector<HeadRange>(heads, with_delta(head, kNoBound, doubled));
+}
+
+/// A_t = I − β k kᵀ.
+std::vector<HeadRange> delta_net(const AuditInput& input, std::uint64_t layer) {
+  const std::uint64_t heads = input.count("num_heads", 16);
+  const auto norm = input.config.find("qk_norm");
+  if (norm != input.config.end() && *norm != "l2")
+    input.refuse("qk_norm", "is not \"l2\"; keys of another norm can be longer than 1");
+  if (!input.flag("use_beta", true)) {  // β is 1, or 2
+    const HeadRange head{0, 0, input.negative ? -1.0 : 0.0, input.negative ? 0 : kNoBound};
+    return std::vector<HeadRange>(heads, head);
+  }
+  if (input.tensors.empty()) return config_only(heads, false, input.negative);
+  const std::string prefix = fmt::format("model.layers.{}.", layer);
+  std::vector<HeadRange> ranges;
+  for (const double bound :
+       row_bounds(input, prefix + "attn.b_proj.weight", gain_of(input, prefix + "attn_norm.weight")))
+    ranges.push_back(with_delta({0, 0, 0, kNoBound}, bound, input.negative));
+  return ranges;
+}
+
+/// A_t = e^g (I − β k kᵀ), g = −e^A softplus(a + b): of every head.
+std::vector<HeadRange> gated_delta(const AuditInput& input, const std::vector<double>& a_bounds,
+                                   const std::vector<double>& b_bounds, const std::string& mixer) {
+  const std::vector<double> a_log = numbers_of(input, mixer + "A_log", a_bounds.size()),
+                            bias = numbers_of(input, mixer + "dt_bias", a_bounds.size());
+  if (b_bounds.size() != a_bounds.size()) throw InputError(input.where, "its gates and its β are of other heads");
+  std::vector<HeadRange> ranges;
+  for (std::size_t h = 0; h < a_bounds.size(); ++h)
+    ranges.push_back(with_delta(softplus_rates(a_log[h], bias[h], a_bounds[h]), b_bounds[h], input.negative));
+  return ranges;
+}
+
+std::vector<HeadRange> gated_delta_net(const AuditInput& input, std::uint64_t layer) {
+  if (input.tensors.empty())
+    return config_only(input.count("num_v_heads", input.count("num_heads", 6)), true, input.negative);
+  const std::string prefix = fmt::format("model.layers.{}.", layer), mixer = prefix + "attn.";
+  const std::vector<double> gain = gain_of(input, prefix + "attn_norm.weight");
+  return gated_delta(input, row_bounds(input, mixer + "a_proj.weight", gain),
+                     row_bounds(input, mixer + "b_proj.weight", gain), mixer);
+}
+
+std::vector<HeadRange> olmo_hybrid(const AuditInput& input, std::uint64_t layer) {
+  if (input.tensors.empty())
+    return config_only(input.count("linear_num_value_heads", input.count("num_attention_heads", 30)), true,
+                       input.negative);
+  const std::string prefix = fmt::format("model.layers.{}.", layer), mixer = prefix + "linear_attn.";
+  const std::vector<double> gain = gain_of(input, prefix + "input_layernorm.weight");
+  return gated_delta(input, row_bounds(input, mixer + "a_proj.weight", gain),
+                     row_bounds(input, mixer + "b_proj.weight", gain), mixer);
+}
+
+/// The rows of b and a stand together in groups, one a key head; norms multiply by 1 + their weight.
+std::vector<HeadRange> qwen3_next(const AuditInput& input, std::uint64_t layer) {
+  const std::uint64_t heads = input.count("linear_num_value_heads", 32), keys = input.count("linear_num_key_heads", 16);
+  if (keys == 0 || heads % keys != 0) input.refuse("linear_num_key_heads", "does not divide linear_num_value_heads");
+  if (input.tensors.empty()) return config_only(heads, true, false);
+  const std::string prefix = fmt::format("model.layers.{}.", layer), mixer = prefix + "linear_attn.";
+  const std::vector<double> all =
+      row_bounds(input, mixer + "in_proj_ba.weight", gain_of(input, prefix + "input_layernorm.weight", 1));
+  if (all.size() != 2 * heads) throw InputError(input.where, "in_proj_ba has not two rows for every value head");
+  std::vector<double> a, b;
+  const std::uint64_t group = heads / keys;
+  for (std::uint64_t row = 0; row < all.size(); ++row) (row / group % 2 == 0 ? b : a).push_back(all[row]);
+  return gated_delta(input, a, b, mixer);
+}
+
+/// Decays of every channel by itself: g = −e^A softplus(F₂ F₁ x + b).
+std::vector<HeadRange> kda(const AuditInput& input, const std::string& norm, const std::string& mixer,
+                           const std::string& first, const std::string& second) {
+  const std::vector<double> gain = gain_of(input, norm), inner = row_bounds(input, first, gain),
+                            b_bounds = row_bounds(input, mixer + "b_proj.weight", gain);
+  const std::uint64_t heads = b_bounds.size();
+  const std::vector<double> a_log = numbers_of(input, mixer + "A_log", heads),
+                            bias = input.tensors.numbers(mixer + "dt_bias");
+  const std::uint64_t channels = bias.size();
+  const std::vector<double> outer = numbers_of(input, second, channels * inner.size());
+  if (heads == 0 || channels % heads != 0) throw InputError(input.where, "its channels are no multiple of its heads");
+  std::vector<HeadRange> ranges;
+  for (std::uint64_t h = 0; h < heads; ++h) {
+    HeadRange head{kNoBound, 0, 0, kNoBound};
+    for (std::uint64_t c = h * channels / heads; c < (h + 1) * channels / heads; ++c) {
+      double bound = 0;
+      for (std::size_t k = 0; k < inner.size(); ++k) bound += std::abs(outer[c * inner.size() + k]) * inner[k];
+      head = united(head, softplus_rates(a_log[h], bias[c], bound));
+    }
+    ranges.push_back(with_delta(head, b_bounds[h], input.negative));
+  }
+  return ranges;
+}
+
+std::vector<HeadRange> kda_of_fla(const AuditInput& input, std::uint64_t layer) {
+  for (const char* member : {"lower_bound", "safe_gate"})
+    if (input.config.contains(member) && !input.config[member].is_null() && input.config[member] != false)
+      input.refuse(member, "asks for a gate that is not known here");
+  if (input.tensors.empty()) return config_only(input.count("num_heads", 16), true, input.negative);
+  const std::string prefix = fmt::format("model.layers.{}.", layer), mixer = prefix + "attn.";
+  return kda(input, prefix + "attn_norm.weight", mixer, mixer + "f_proj.0.weight", mixer + "f_proj.1.weight");
+}
+
+std::vector<HeadRange> kimi_linear(const AuditInput& input, std::uint64_t layer) {
+  if (input.tensors.empty()) {
+    const std::uint64_t listed = input.count("linear_num_heads", 32);
+    const auto own = input.config.find("linear_attn_config");
+    if (own == input.config.end()) return config_only(listed, true, false);
+    const auto heads = own->find("num_heads");
+    return config_only(heads != own->end() && heads->is_number_unsigned() ? heads->get<std::uint64_t>() : listed, true,
+                       false);
+  }
+  const std::string prefix = fmt::format("model.layers.{}.", layer), mixer = prefix + "self_attn.";
+  return kda(input, prefix + "input_layernorm.weight", mixer, mixer + "f_a_proj.weight", mixer + "f_b_proj.weight");
+}
+
+/// A_t = diag(w) − k (a ∘ k)ᵀ with w = exp(−e^(−1/2) σ(u)), a in (0, 1): eigenvalues above min w − 1. The logit u is
+/// what a layer of tanh gives, so that its weights alone bound it.
+std::vector<HeadRange> rwkv7(const AuditInput& input, std::uint64_t layer) {
+  constexpr double kDecay = 0.6065306597126334;
+  const std::uint64_t hidden = input.count("hidden_size", 2048), width = input.count("head_dim", 64);
+  if (width == 0 || hidden % width != 0) input.refuse("head_dim", "does not divide hidden_size");
+  std::vector<HeadRange> ranges;
+  std::vector<double> outer, bias;
+  const std::string lora = fmt::format("model.layers.{}.attn.w_lora.lora.2.", layer);
+  if (!input.tensors.empty()) {
+    bias = numbers_of(input, lora + "bias", hidden);
+    outer = input.tensors.numbers(lora + "weight");
+    if (outer.size() % hidden != 0) throw InputError(input.where, "w_lora has another number of rows than channels");
+  }
+  const std::size_t rank = outer.size() / hidden;
+  for (std::uint64_t first = 0; first < hidden; first += width) {
+    HeadRange head{input.tensors.empty() ? 0 : kNoBound, input.tensors.empty() ? kDecay : 0, 0, kNoBound};
+    for (std::uint64_t c = first; c < first + width && !bias.empty(); ++c) {
+      double bound = 0;
+      for (std::size_t k = 0; k < rank; ++k) bound += std::abs(outer[c * rank + k]);
+      head = united(head, {kDecay * sigmoid_of(bias[c] - bound), kDecay * sigmoid_of(bias[c] + bound), 0, kNoBound});
+    }
+    head.lowest = stated::exp(-head.fastest) - 1;
+    head.flip = head.lowest < 0 ? -stated::log(-head.lowest) : kNoBound;
+    ranges.push_back(head);
+  }
+  return ranges;
+}
+
+}  // namespace
+
+const std::vector<AuditRule>& delta_rules() {
+  static const std::vector<AuditRule> rules{
+      {"delta_net", "DeltaNet", "flash-linear-attention, fla/layers/delta_net.py", "allow_neg_eigval", false, false,
+       is_no_attention_of_fla, delta_net},
+      {"gated_deltanet", "Gated DeltaNet", "flash-linear-attention, fla/layers/gated_deltanet.py", "allow_neg_eigval",
+       false, false, is_no_attention_of_fla, gated_delta_net},
+      {"kda", "Kimi Delta Attention", "flash-linear-attention, fla/layers/kda.py", "allow_neg_eigval", false, false,
+       is_no_attention_of_fla, kda_of_fla},
+      {"kimi_linear", "Kimi Delta Attention", "transformers, modeling_kimi_linear.py", "", false, false, is_kimi_layer,
+       kimi_linear},
+      {"qwen3_next", "Gated DeltaNet", "transformers, modeling_qwen3_next.py", "", false, false, is_linear_layer,
+       qwen3_next},
+      {"olmo_hybrid", "Gated DeltaNet", "transformers, modeling_olmo_hybrid.py", "linear_allow_neg_eigval", true, false,
+       is_linear_layer, olmo_hybrid},
+      {"rwkv7", "RWKV-7", "flash-linear-attention, fla/layers/rwkv7.py", "", false, false, is_no_attention_of_fla,
+       rwkv7}};
+  return rules;
+}
+
+namespace {
+
+bool is_every_layer(const AuditInput&, std::uint64_t) { return true; }
+
+HeadRange any_decay() { return {0, kNoBound, 0, kNoBound}; }
+
+/// exp(−dt e^A), dt = softplus(w·x + b) of its own rows of in_proj, within time_step_limit.
+std::vector<HeadRange> mamba2(const AuditInput& input, std::uint64_t layer) {
+  if (input.tensors.empty()) return std::vector<HeadRange>(input.count("num_heads", 128), any_decay());
+  const std::string prefix = fmt::format("backbone.layers.{}.", layer), mixer = prefix + "mixer.";
+  const std::vector<double> bias = input.tensors.numbers(mixer + "dt_bias"),
+                            a_log = numbers_of(input, mixer + "A_log", bias.size());
+  const std::vector<double> rows = row_bounds(input, mixer + "in_proj.weight", gain_of(input, prefix + "norm.weight"));
+  if (rows.size() < bias.size()) throw InputError(input.where, "in_proj has fewer rows than heads");
+  std::vector<double> own(bias.size(), 0);
+  if (input.tensors.has(mixer + "in_proj.bias")) {
+    const std::vector<double> all = numbers_of(input, mixer + "in_proj.bias", rows.size());
+    std::copy(all.end() - static_cast<std::ptrdiff_t>(own.size()), all.end(), own.begin());
+  }
+  double least = 0, most = kNoBound;
+  if (const auto limit = input.config.find("time_step_limit"); limit != input.config.end() && limit->is_array()) {
+    if (limit->size() != 2 || !(*limit)[0].is_number()) input.refuse("time_step_limit", "is not two numbers");
+    least = (*limit)[0].get<double>();
+    if ((*limit)[1].is_number()) most = (*limit)[1].get<double>();
+  }
+  std::vector<HeadRange> ranges;
+  for (std::size_t h = 0; h < bias.size(); ++h) {
+    const double bound = rows[rows.size() - bias.size() + h], a = stated::exp(a_log[h]);
+    const HeadRange dt = softplus_rates(0, bias[h] + own[h], bound);
+    ranges.push_back({a * std::clamp(dt.slowest, least, most), a * std::clamp(dt.fastest, least, most), 0, kNoBound});
+  }
+  return ranges;
+}
+
+/// exp(−dt e^A) of every channel and state; dt = softplus(W (X u) + b) of u, the SiLU of a convolution of the input.
+std::vector<HeadRange> mamba(const AuditInput& input, std::uint64_t layer) {
+  if (input.tensors.empty()) return {any_decay()};
+  const std::string prefix = fmt::format("backbone.layers.{}.", layer), mixer = prefix + "mixer.";
+  const std::vector<double> bias = input.tensors.numbers(mixer + "dt_proj.bias");
+  const std::size_t channels = bias.size();
+  const std::vector<double> rows = row_bounds(input, mixer + "in_proj.weight", gain_of(input, prefix + "norm.weight"));
+  if (channels == 0 || rows.size() != 2 * channels) throw InputError(input.where, "in_proj has not two rows a channel");
+  const std::vector<double> taps = input.tensors.numbers(mixer + "conv1d.weight");
+  std::vector<double> conv_bias(channels, 0), in_bias(rows.size(), 0), u(channels);
+  if (input.tensors.has(mixer + "conv1d.bias")) conv_bias = numbers_of(input, mixer + "conv1d.bias", channels);
+  if (input.tensors.has(mixer + "in_proj.bias")) in_bias = numbers_of(input, mixer + "in_proj.bias", rows.size());
+  const std::size_t width = taps.size() / channels;
+  for (std::size_t c = 0; c < channels; ++c) {
+    double sum = 0;
+    for (std::size_t k = 0; k < width; ++k) sum += std::abs(taps[c * width + k]);
+    constexpr double kLobe = 0.2785;  // the least of SiLU is above its negative
+    u[c] = std::max(kLobe, sum * (rows[c] + std::abs(in_bias[c])) + std::abs(conv_bias[c]));
+  }
+  const std::vector<double> w = input.tensors.numbers(mixer + "dt_proj.weight"),
+                            x = input.tensors.numbers(mixer + "x_proj.weight"),
+                            a_log = input.tensors.numbers(mixer + "A_log");
+  const std::size_t rank = w.size() / channels, states = a_log.size() / channels;
+  if (x.size() < rank * channels) throw InputError(input.where, "x_proj has fewer rows than dt_proj has columns");
+  std::vector<double> inner(rank, 0);
+  for (std::size_t k = 0; k < rank; ++k)
+    for (std::size_t c = 0; c < channels; ++c) inner[k] += std::abs(x[k * channels + c]) * u[c];
+  HeadRange all{kNoBound, 0, 0, kNoBound};
+  for (std::size_t c = 0; c < channels; ++c) {
+    double bound = 0;
+    for (std::size_t k = 0; k < rank; ++k) bound += std::abs(w[c * rank + k]) * inner[k];
+    for (std::size_t n = 0; n < states; ++n) all = united(all, softplus_rates(a_log[c * states + n], bias[c], bound));
+  }
+  return {all};
+}
+
+/// σ(G₂ G₁ x + b)^(1/16).
+std::vector<HeadRange> gla(const AuditInput& input, std::uint64_t layer) {
+  const std::uint64_t heads = input.count("num_heads", 4);
+  const double normaliser = input.real("gate_logit_normalizer", 16);
+  if (heads == 0 || !(normaliser > 0)) input.refuse("num_heads", "or \"gate_logit_normalizer\" is 0");
+  if (input.tensors.empty()) return std::vector<HeadRange>(heads, any_decay());
+  const std::string prefix = fmt::format("model.layers.{}.", layer), gate = prefix + "attn.gk_proj.";
+  const std::vector<double> bias = input.tensors.numbers(gate + "1.bias"),
+                            inner = row_bounds(input, gate + "0.weight", gain_of(input, prefix + "attn_norm.weight")),
+                            outer = numbers_of(input, gate + "1.weight", bias.size() * inner.size());
+  std::vector<HeadRange> ranges;
+  for (std::uint64_t h = 0; h < heads; ++h) {
+    HeadRange head{kNoBound, 0, 0, kNoBound};
+    for (std::size_t c = h * bias.size() / heads; c < (h + 1) * bias.size() / heads; ++c) {
+      double bound = 0;
+      for (std::size_t k = 0; k < inner.size(); ++k) bound += std::abs(outer[c * inner.size() + k]) * inner[k];
+      head = united(
+          head, {softplus_of(-bias[c] - bound) / normaliser, softplus_of(-bias[c] + bound) / normaliser, 0, kNoBound});
+    }
+    ranges.push_back(head);
+  }
+  return ranges;
+}
+
+/// 1 − 2^(−5−h), whatever the input and the weights.
+std::vector<HeadRange> retnet(const AuditInput& input, std::uint64_t) {
+  std::vector<HeadRange> ranges;
+  const std::uint64_t heads = std::min<std::uint64_t>(input.count("num_heads", 8), 1000);
+  for (std::uint64_t h = 0; h < heads; ++h) {
+    const double rate = -stated::log1p(-std::ldexp(1, -5 - static_cast<int>(h)));
+    ranges.push_back({rate, rate, 0, kNoBound});
+  }
+  return ranges;
+}
+
+/// mLSTM's forget gate σ(u), |u| ≤ gate_soft_cap.
+std::vector<HeadRange> xlstm(const AuditInput& input, std::uint64_t) {
+  const double cap = input.real("gate_soft_cap", 15);
+  return std::vector<HeadRange>(input.count("num_heads", 8), {softplus_of(-cap), softplus_of(cap), 0, kNoBound});
+}
+
+}  // namespace
+
+const std::vector<AuditRule>& diagonal_rules() {
+  static const std::vector<AuditRule> rules{
+      {"mamba", "Mamba", "transformers, modeling_mamba.py", "", false, true, is_every_layer, mamba},
+      {"mamba2", "Mamba-2", "transformers, modeling_mamba2.py", "", false, true, is_every_layer, mamba2},
+      {"gla", "Gated linear attention", "flash-linear-attention, fla/layers/gla.py", "", false, true, is_every_layer,
+       gla},
+      {"retnet", "RetNet", "flash-linear-attention, fla/layers/multiscale_retention.py", "", false, true,
+       is_every_layer, retnet},
+      {"xlstm", "mLSTM", "transformers, modeling_xlstm.py", "", false, true, is_every_layer, xlstm}};
+  return rules;
+}
+
 namespace {
 
 constexpr std::uint64_t kLargestConfig = 1 << 24;

@@ -10,12 +10,32 @@
 #include <utility>
 #include <vector>
 
+#include "krohn/automata/dfa/dfa.h"
 #include "krohn/constructions/network/network.h"
-#include "krohn/simulate/arithmetic/form.h"
+#include "krohn/simulate/arithmetic/order.h"
 #include "krohn/simulate/check/recheck_arithmetic.h"
-#include "krohn/simulate/check/recheck_reader.h"
+#include "krohn/simulate/prove/claims/certificate.h"
 
 namespace krohn {
+
+using RecheckedNumbers = std::vector<double>;
+
+class RecheckedReader {
+ public:
+  /// What is remembered after a word: of a network, per layer its numbers, column after column, and the label that they
+  /// were read as, if any; of operations, one list of numbers, and beside it what was answered.
+  struct Moment {
+    std::vector<RecheckedNumbers> numbers;
+    std::vector<std::optional<std::uint32_t>> labels;
+    std::uint64_t phase = 0;  ///< letters since the network snapped, of one that snaps
+    std::optional<std::uint32_t> said = {};
+  };
+  virtual ~RecheckedReader() = default;
+  virtual Moment start() const = 0;
+  virtual Moment step(const Moment& before, Letter letter) const = 0;
+  /// A state of the network's automaton, or the number of a logit.
+  virtual std::optional<std::uint32_t> read(const Moment& moment) const = 0;
+};
 
 /// Views the network, which must outlive it.
 class RecheckedNetwork final : public RecheckedReader {
@@ -83,5 +103,13 @@ class RecheckedNetwork final : public RecheckedReader {
   std::vector<std::vector<RecheckedNumbers>> additions_;  ///< B by layer and action, empty where there is none
   std::vector<CodewordOf> codeword_of_;                   ///< by layer; empty unless its codewords are integers
 };
+
+/// Whether A `from` + B is `to`, of every column, exactly: with the entries that the structured form stands for. False
+/// where these are irrational.
+bool moves_exactly(const Layer& layer, Action action, const std::vector<double>& from, const std::vector<double>& to);
+
+/// Establishes that words of at most `proof.length` letters are read rightly (docs/reference/certificate-file.md,
+/// "linear horizon"), or throws NotEstablished. Returns what was found, as a sentence.
+std::string check_horizon(const LinearHorizon& proof, const Network& network, const RecheckedNetwork& plain);
 
 }  // namespace krohn

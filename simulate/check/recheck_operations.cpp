@@ -11,8 +11,7 @@
 #include <limits>
 #include <map>
 
-#include "krohn/groups/error.h"
-#include "krohn/simulate/check/not_established.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/check/recheck_arithmetic.h"
 
 namespace krohn {
@@ -175,7 +174,8 @@ double stated_cosine(double x, int quarters) {
   return place == 1 || place == 2 ? -value : value;
 }
 
-/// e^x = 2^k (1 + first + second), for |x| < 746: the steps of docs/reference/certificate-file.md that e^x and tanh share.
+/// e^x = 2^k (1 + first + second), for |x| < 746: the steps of docs/reference/certificate-file.md that e^x and tanh
+/// share.
 struct StatedExponential {
   int k;
   double first, second;

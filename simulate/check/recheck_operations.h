@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "krohn/constructions/files/safetensors.h"
-#include "krohn/simulate/check/recheck_reader.h"
+#include "krohn/simulate/check/recheck_network.h"
 #include "krohn/simulate/prove/claims/operations.h"
 
 namespace krohn {

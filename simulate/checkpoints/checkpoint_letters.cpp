@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/checkpoints/checkpoint_operations.h"
 #include "krohn/simulate/words/word.h"
 

@@ -7,7 +7,7 @@
 
 #include "krohn/constructions/checkpoints/checkpoint_tensors.h"
 #include "krohn/constructions/checkpoints/older_checkpoint.h"
-#include "krohn/simulate/prove/claims/operations_builder.h"
+#include "krohn/simulate/prove/claims/operations.h"
 
 namespace krohn {
 namespace {

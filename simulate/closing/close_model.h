@@ -2,12 +2,38 @@
 // architecture whose states are finitely many, and that one is proved.
 #pragma once
 
-#include "krohn/simulate/closing/closing.h"
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "krohn/simulate/models/sequence_model.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/tasks/task.h"
 #include "krohn/simulate/train/trainer.h"
 
 namespace krohn {
+
+struct LearnedStates;
+
+/// A model of the same architecture and read-out whose recurrence is rounded to exact numbers, or why there is none.
+/// Whether it is right is for a proof to say.
+struct Closing {
+  std::unique_ptr<SequenceModel<float>> model;  ///< null where nothing could be rounded
+  std::string what;                             ///< what was rounded, or why not
+  std::shared_ptr<const LearnedStates> seen;    ///< of a linear recurrence: what was rounded
+  double moved = 0;           ///< the farthest that a number of the recurrence was moved by rounding, in its basis
+  double share = 0;           ///< of what is by classes of states, which moves no number: how far off these were
+  std::uint64_t dropped = 0;  ///< blocks, heads or units of cells that nothing rounds, silenced
+  std::uint64_t kept = 0;     ///< those that do
+  /// Of them: with a coordinate (state_code.h), vertex (simplex_heads.h) or sign (cells/saturate_cells.h) for each.
+  std::uint64_t by_states = 0;
+  std::uint64_t readout_steps = 0;  ///< of gradient descent on what reads the rounded states
+
+  /// Whether `moved` tells anything: what is by states gets other numbers, and none is moved.
+  bool moves_numbers() const { return by_states < kept; }
+};
 
 /// Why no model of this shape is ever rounded, whatever its parameters; "" where they decide.
 std::string why_never_rounded(const SequenceModel<float>& model, const Task& task);
@@ -30,5 +56,12 @@ struct ProvedClosing {
 /// behind roots of reflections, behind simplices. Nothing is taken from a construction; the task says which words there
 /// are and what is answered.
 ProvedClosing close_and_prove(const SequenceModel<float>& model, const Task& task, const TrainOptions& training);
+
+/// Steps of Adam at the rate of `options`, on its batches, that move only parameters for which `is_free` holds (as long
+/// as the parameters), until `is_done` says so: it is asked first, and after every hundred steps whose last batch was
+/// answered correctly. Returns the number of steps; `most` where it never was done.
+std::uint64_t refine_readout(SequenceModel<float>& model, const Task& task, const TrainOptions& options,
+                             const std::vector<bool>& is_free, std::uint64_t most,
+                             const std::function<bool()>& is_done);
 
 }  // namespace krohn

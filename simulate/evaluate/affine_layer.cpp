@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/arithmetic/rounded_matrix.h"
 
 namespace krohn {

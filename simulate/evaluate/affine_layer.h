@@ -3,15 +3,142 @@
 // and their order.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "krohn/constructions/network/network.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"
-#include "krohn/simulate/arithmetic/form.h"
-#include "krohn/simulate/evaluate/affine_operations.h"
+#include "krohn/simulate/arithmetic/order.h"
+#include "krohn/simulate/words/host_device.h"
 
 namespace krohn {
+
+// The inner operations of composed evaluation (simulate/arithmetic/order.h) on
+// plain arrays: no allocation, no dispatch, the same on every processor and on devices. A is an arithmetic
+// (simulate/arithmetic/arithmetic.h, gpu/networks/device_arithmetic.cuh). Arrays are pointers, or what has x[i] and x +
+// i like them (Column of gpu/networks/lane_step.cuh).
+
+/// Σ a[k·a_step] · b[k·b_step], left to right from the first product. `size` ≥ 1.
+template <class A, class Left, class Right>
+KROHN_HOST_DEVICE typename A::Sum dot_product(Left a, std::size_t a_step, Right b, std::size_t b_step,
+                                              std::size_t size) {
+  typename A::Sum sum = A::product(a[0], A::load(b[0]));
+  KROHN_DO_NOT_UNROLL
+  for (std::size_t k = 1; k < size; ++k) sum = A::add_product(sum, a[k * a_step], A::load(b[k * b_step]));
+  return sum;
+}
+
+/// out = second · first, size×size, row-major. `out` overlaps neither.
+template <class A, class Second, class First, class Out>
+KROHN_HOST_DEVICE void multiply_blocks(Second second, First first, std::size_t size, Out out) {
+  KROHN_DO_NOT_UNROLL
+  for (std::size_t i = 0; i < size; ++i) KROHN_DO_NOT_UNROLL
+  for (std::size_t j = 0; j < size; ++j)
+    out[i * size + j] = A::store(dot_product<A>(second + i * size, 1, first + j, size, size));
+}
+
+/// y = block · x (+ b, where `adds`), one column of `size` numbers. `y` overlaps none of them.
+template <class A, class Block, class From, class Addition, class To>
+KROHN_HOST_DEVICE void apply_block(Block block, From x, bool adds, Addition b, std::size_t size, To y) {
+  KROHN_DO_NOT_UNROLL
+  for (std::size_t i = 0; i < size; ++i) {
+    typename A::Sum sum = dot_product<A>(block + i * size, 1, x, 1, size);
+    if (adds) sum = A::add(sum, A::load(b[i]));
+    y[i] = A::store(sum);
+  }
+}
+
+/// Where a column's ±1 is, as 2·row + (1 when negative); or nowhere.
+using SignedTarget = std::uint32_t;
+inline constexpr SignedTarget kNoTarget = UINT32_MAX;
+
+/// out = second after first, as maps of columns. `out` may be `first`.
+template <class Second, class First, class Out>
+KROHN_HOST_DEVICE void compose_targets(Second second, First first, std::size_t size, Out out) {
+  KROHN_DO_NOT_UNROLL
+  for (std::size_t j = 0; j < size; ++j) {
+    const SignedTarget before = first[j];
+    const SignedTarget next = before == kNoTarget ? kNoTarget : second[before >> 1];
+    out[j] = next == kNoTarget ? kNoTarget : next ^ (before & 1U);
+  }
+}
+
+/// y = A x (+ b, where `adds`), where column j of A is targets[j]. `sums` has room for `size` accumulators.
+template <class A, class Targets, class From, class Addition, class Sums, class To>
+KROHN_HOST_DEVICE void apply_targets(Targets targets, From x, bool adds, Addition b, std::size_t size, Sums sums,
+                                     To y) {
+  KROHN_DO_NOT_UNROLL
+  for (std::size_t i = 0; i < size; ++i) sums[i] = A::load(typename A::Number(0));
+  KROHN_DO_NOT_UNROLL
+  for (std::size_t j = 0; j < size; ++j) {
+    const SignedTarget target = targets[j];
+    if (target == kNoTarget) continue;
+    typename A::Sum& sum = sums[target >> 1];
+    const typename A::Sum moved = A::load(x[j]);
+    sum = A::add(sum, (target & 1U) != 0 ? -moved : moved);
+  }
+  KROHN_DO_NOT_UNROLL
+  for (std::size_t i = 0; i < size; ++i) y[i] = A::store(adds ? A::add(sums[i], A::load(b[i])) : sums[i]);
+}
+
+/// What the maps H ↦ A H + B of one layer have in common: n×d, and the sizes of A's diagonal blocks, or that columns
+/// only move.
+struct AffineShape {
+  std::uint32_t dimension = 0, columns = 1, block_count = 0;
+  const std::uint32_t* blocks = nullptr;
+  bool only_moves = false, adds = false;
+};
+
+/// One of them: `targets`, a column each, where columns only move, otherwise the `entries` of the blocks, row-major,
+/// one block after another; and the `addition`, column-major, where the layer adds.
+template <class Numbers, class Targets>
+struct AffineView {
+  Targets targets;
+  Numbers entries, addition;
+};
+
+/// to = A from + B. The two do not overlap. `sums` has room for `dimension` accumulators.
+template <class A, class Map, class From, class To, class Sums>
+KROHN_HOST_DEVICE void apply_map(const AffineShape& shape, const Map& map, From from, To to, Sums sums) {
+  const std::size_t n = shape.dimension;
+  KROHN_DO_NOT_UNROLL
+  for (std::size_t c = 0; c < shape.columns; ++c) {
+    const auto x = from + c * n;
+    const auto b = map.addition + (shape.adds ? c * n : 0);
+    const auto y = to + c * n;
+    if (shape.only_moves) {
+      apply_targets<A>(map.targets, x, shape.adds, b, n, sums, y);
+      continue;
+    }
+    std::size_t at = 0, row = 0;
+    KROHN_DO_NOT_UNROLL
+    for (std::uint32_t i = 0; i < shape.block_count; ++i) {
+      const std::size_t size = shape.blocks[i];
+      apply_block<A>(map.entries + at, x + row, shape.adds, b + (shape.adds ? row : 0), size, y + row);
+      at += size * size;
+      row += size;
+    }
+  }
+}
+
+/// out = second after first. `out` is another map.
+template <class A, class Second, class First, class Out, class Sums>
+KROHN_HOST_DEVICE void compose_maps(const AffineShape& shape, const Second& second, const First& first, const Out& out,
+                                    Sums sums) {
+  if (shape.only_moves) {
+    compose_targets(second.targets, first.targets, shape.dimension, out.targets);
+  } else {
+    std::size_t at = 0;
+    KROHN_DO_NOT_UNROLL
+    for (std::uint32_t i = 0; i < shape.block_count; ++i) {
+      const std::size_t size = shape.blocks[i];
+      multiply_blocks<A>(second.entries + at, first.entries + at, size, out.entries + at);
+      at += size * size;
+    }
+  }
+  if (shape.adds) apply_map<A>(shape, second, first.addition, out.addition, sums);
+}
 
 /// The letters of a layer are its actions. Immutable once made; shared by threads.
 template <class A>

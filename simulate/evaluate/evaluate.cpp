@@ -1,8 +1,8 @@
 #include "krohn/simulate/evaluate/evaluate.h"
 
-#include "krohn/groups/float_environment.h"
+#include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/evaluate/exact_network.h"
-#include "krohn/simulate/evaluate/ordered_network.h"
+#include "krohn/simulate/evaluate/layer_run.h"
 #include "krohn/simulate/evaluate/rounded_network.h"
 
 namespace krohn {

@@ -11,11 +11,9 @@
 
 #include "krohn/constructions/network/network.h"
 #include "krohn/simulate/arithmetic/arithmetic_name.h"
-#include "krohn/simulate/arithmetic/form.h"
 #include "krohn/simulate/arithmetic/order.h"
 #include "krohn/simulate/run/letter_reader.h"
 #include "krohn/simulate/words/word.h"
-#include "krohn/simulate/words/word_stream.h"
 
 namespace krohn {
 

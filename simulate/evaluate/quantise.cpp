@@ -7,8 +7,8 @@
 #include <limits>
 #include <utility>
 
-#include "krohn/groups/error.h"
-#include "krohn/groups/float_environment.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"
 
 namespace krohn {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "krohn/constructions/network/network.h"
-#include "krohn/constructions/network/precision.h"
 
 namespace krohn {
 

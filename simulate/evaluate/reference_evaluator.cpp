@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "krohn/groups/error.h"
-#include "krohn/groups/float_environment.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/arithmetic/dyadic.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 

@@ -28,7 +28,7 @@
 #include "krohn/constructions/network/network.h"
 #include "krohn/simulate/arithmetic/apply.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"
-#include "krohn/simulate/evaluate/affine_operations.h"
+#include "krohn/simulate/evaluate/affine_layer.h"
 
 namespace krohn {
 

@@ -4,11 +4,107 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
+
+const double* Settings::find(const std::string& name) {
+  known_.insert(name);
+  const auto found = given_.find(name);
+  return found == given_.end() ? nullptr : &found->second;
+}
+
+std::uint32_t Settings::count(const std::string& name, const std::string& why) {
+  const double* const found = find(name);
+  if (found == nullptr) throw InputError("--with", fmt::format("{}: say --with {}=N", why, name));
+  if (*found < 1 || *found > 1 << 16 || *found != std::floor(*found))
+    throw InputError("--with", fmt::format("{}={} is not a number from 1 to {}", name, *found, 1 << 16));
+  return static_cast<std::uint32_t>(*found);
+}
+
+double Settings::real(const std::string& name, double usual, bool may_be_none) {
+  const double* const found = find(name);
+  if (found == nullptr) return usual;
+  if (!(*found > 0 || (may_be_none && *found == 0)) || *found > 1e6)
+    throw InputError("--with", fmt::format("{}={} is not {}", name, *found,
+                                           may_be_none ? "a number above 0, or 0 for none" : "a number above 0"));
+  return *found;
+}
+
+bool Settings::flag(const std::string& name) {
+  const double* const found = find(name);
+  if (found != nullptr && *found != 0 && *found != 1)
+    throw InputError("--with", fmt::format("{} is so (1) or not (0), and not {}", name, *found));
+  return found != nullptr && *found == 1;
+}
+
+bool Settings::needed_flag(const std::string& name, const std::string& why) {
+  if (find(name) == nullptr) throw InputError("--with", fmt::format("{}: say --with {}=1 or {}=0", why, name, name));
+  return flag(name);
+}
+
+void Settings::require_all_taken() const {
+  for (const auto& [name, value] : given_)
+    if (!known_.contains(name))
+      throw InputError("--with",
+                       fmt::format("{} is no setting of a model of kind {}; {}", in_quotes(name), kind_,
+                                   known_.empty() ? "it has none" : fmt::format("it has {}", fmt::join(known_, ", "))));
+}
+
+std::string shape_text(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+
+void StateDict::fail(const std::string& why) const { throw InputError(where_, why); }
+
+const Tensor& StateDict::tensor(const std::string& name) const {
+  const auto found = file_.tensors.find(name);
+  if (found == file_.tensors.end()) fail(fmt::format("it has no tensor {}", in_quotes(name)));
+  return found->second;
+}
+
+const Shape& StateDict::shape(const std::string& name) const { return tensor(name).shape; }
+
+std::vector<float> StateDict::take(const std::string& name, const Shape& expected) {
+  const Tensor& found = tensor(name);
+  if (found.shape != expected)
+    fail(fmt::format("tensor {} has shape {}, and the others ask for {}", in_quotes(name), shape_text(found.shape),
+                     shape_text(expected)));
+  const auto numbers = floating_numbers(found);
+  if (!numbers) fail(fmt::format("tensor {} holds {}, not floating-point numbers", in_quotes(name), found.dtype));
+  std::vector<float> result;
+  result.reserve(numbers->size());
+  for (const double number : *numbers) {
+    if (!std::isfinite(number)) fail(fmt::format("tensor {} holds a number that is not finite", in_quotes(name)));
+    result.push_back(static_cast<float>(number));
+    if (result.back() != number)
+      fail(
+          fmt::format("tensor {} holds {}, which fp32 does not have: rounding would make another model. Save it as "
+                      "float32 (model.float()) and import that",
+                      in_quotes(name), number));
+  }
+  taken_.insert(name);
+  return result;
+}
+
+std::vector<std::string> StateDict::left() const {
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : file_.tensors)
+    if (!taken_.contains(name)) names.push_back(name);
+  return names;
+}
+
+void StateDict::require_all_taken(const std::string& read_as) const {
+  if (const auto names = left(); !names.empty())
+    fail(fmt::format(
+        "tensor {} of shape {} belongs to nothing in {}: krohn does not ignore tensors it does not understand{}",
+        in_quotes(names.front()), shape_text(shape(names.front())), read_as,
+        names.front().ends_with(".weight") && shape(names.front()).size() == 2
+            ? "; an embedding or a read-out of another name is named with --embedding PREFIX or --head PREFIX"
+            : ""));
+}
+
 namespace {
 
 constexpr std::string_view kWeight = ".weight", kOneHot = "the one-hot input";

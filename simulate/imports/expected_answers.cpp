@@ -11,9 +11,9 @@
 #include "krohn/automata/dfa/shown_word.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
-#include "krohn/groups/error.h"
-#include "krohn/groups/float_environment.h"
-#include "krohn/simulate/learned/trained_logits.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/float_environment.h"
+#include "krohn/simulate/learned/trained_reader.h"
 
 namespace krohn {
 namespace {

@@ -5,19 +5,447 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 
-#include "krohn/groups/error.h"
-#include "krohn/groups/near_miss.h"
-#include "krohn/simulate/imports/import_bilinear.h"
-#include "krohn/simulate/imports/import_cell.h"
-#include "krohn/simulate/imports/import_delta.h"
-#include "krohn/simulate/imports/import_gla.h"
-#include "krohn/simulate/imports/import_mamba.h"
-#include "krohn/simulate/imports/import_mamba2.h"
-#include "krohn/simulate/imports/import_rwkv7.h"
-#include "krohn/simulate/imports/import_xlstm.h"
+#include "krohn/automata/dfa/visible_text.h"
+#include "krohn/constructions/files/safetensors.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/messages.h"
+#include "krohn/simulate/imports/around.h"
+#include "krohn/simulate/imports/stock_reader.h"
+#include "krohn/simulate/models/bilinear_model.h"
+#include "krohn/simulate/models/cell_model.h"
+#include "krohn/simulate/models/models.h"
 
 namespace krohn {
+
+// A bilinear recurrence h ← A(x) h + b: a matrix a letter, or torch.nn.Bilinear.
+
+std::unique_ptr<SequenceModel<float>> import_bilinear(StateDict& dict, const ImportOptions& options, const Task& task);
+
+// PyTorch's torch.nn.RNN, GRU and LSTM by their state dicts, and their single cells
+// (torch.nn.GRUCell …).
+
+/// weight_ih_l0 [gates · H, inputs], weight_hh_l0 [gates · H, H], bias_ih_l0 and bias_hh_l0 [gates · H] or neither, _l1
+/// …; an embedding or one-hot input; a linear read-out of the last layer's output.
+std::unique_ptr<SequenceModel<float>> import_cell(StateDict& dict, const ImportOptions& options, const Task& task);
+
+// DeltaNet, gated DeltaProduct and gated DeltaNet, as flash-linear-attention names
+// their tensors (gated DeltaNet: transformers' OlmoHybridGatedDeltaNet, too), in its language models or one bare layer.
+
+std::unique_ptr<SequenceModel<float>> import_delta(StateDict& dict, const ImportOptions& options, const Task& task);
+
+// Gated linear attention, as flash-linear-attention names its tensors, in its language
+// models or one bare layer.
+
+std::unique_ptr<SequenceModel<float>> import_gla(StateDict& dict, const ImportOptions& options, const Task& task);
+
+// Mamba, as transformers' MambaForCausalLM and state-spaces' MambaLMHeadModel
+// name its tensors, or one bare layer.
+
+std::unique_ptr<SequenceModel<float>> import_mamba(StateDict& dict, const ImportOptions& options, const Task& task);
+
+// Mamba-2, as transformers' Mamba2ForCausalLM and state-spaces' models name its
+// tensors, or one bare layer.
+
+std::unique_ptr<SequenceModel<float>> import_mamba2(StateDict& dict, const ImportOptions& options, const Task& task);
+
+// RWKV-7's time mixing as one bare first layer of flash-linear-attention names its
+// tensors.
+
+std::unique_ptr<SequenceModel<float>> import_rwkv7(StateDict& dict, const ImportOptions& options, const Task& task);
+
+// MLSTM as transformers' xLSTMForCausalLM names its tensors, or one bare layer; sLSTM
+// as the layer of the package xlstm does.
+
+std::unique_ptr<SequenceModel<float>> import_mlstm(StateDict& dict, const ImportOptions& options, const Task& task);
+std::unique_ptr<SequenceModel<float>> import_slstm(StateDict& dict, const ImportOptions& options, const Task& task);
+
+namespace {
+
+/// The one tensor of three extents.
+std::string tensor_of(const StateDict& dict, const ImportOptions& options) {
+  std::vector<std::string> found;
+  for (const std::string& name : dict.left())
+    if (dict.shape(name).size() == 3 && name.starts_with(options.cell)) found.push_back(name);
+  if (found.empty())
+    dict.fail(
+        fmt::format("no tensor has three extents, as A [letters, H, H] or the weight of torch.nn.Bilinear has; it "
+                    "has {}",
+                    fmt::join(dict.left(), ", ")));
+  if (found.size() > 1)
+    dict.fail(fmt::format("{} could be the recurrence; name it with --cell PREFIX", fmt::join(found, " or ")));
+  return found.front();
+}
+
+/// The state before the first letter, beside the recurrence or anywhere; empty: zeros.
+std::string initial_of(const StateDict& dict, const std::string& prefix) {
+  if (dict.has(prefix + "h0")) return prefix + "h0";
+  std::vector<std::string> found = dict.left();
+  std::erase_if(found, [](const std::string& name) { return name != "h0" && !name.ends_with(".h0"); });
+  if (found.size() > 1)
+    dict.fail(fmt::format("{} could be the state before the first letter; keep one of them", fmt::join(found, " or ")));
+  return found.empty() ? "" : found.front();
+}
+
+/// By input d and then row by row of A, from [H, H, D] or, `is_input_first`, from [H, D, H].
+std::vector<float> by_input(const std::vector<float>& weight, std::size_t hidden, std::size_t inputs,
+                            bool is_input_first) {
+  std::vector<float> result(weight.size());
+  for (std::size_t d = 0; d < inputs; ++d)
+    for (std::size_t i = 0; i < hidden; ++i)
+      for (std::size_t j = 0; j < hidden; ++j)
+        result[(d * hidden + i) * hidden + j] =
+            weight[is_input_first ? (i * inputs + d) * hidden + j : (i * hidden + j) * inputs + d];
+  return result;
+}
+
+/// Whether the input is the first argument of torch.nn.Bilinear; where both are as wide the user says so.
+bool is_input_first(const StateDict& dict, const std::string& name, Settings& settings) {
+  const Shape& shape = dict.shape(name);
+  const bool says = settings.flag("input-first");
+  if (shape[1] != shape[0] && shape[2] != shape[0])
+    dict.fail(fmt::format("tensor {} has shape {}; one of its arguments must be the state, of {} numbers as its result",
+                          in_quotes(name), shape_text(shape), shape[0]));
+  return shape[1] == shape[2] ? says : shape[2] == shape[0];
+}
+
+}  // namespace
+
+std::unique_ptr<SequenceModel<float>> import_bilinear(StateDict& dict, const ImportOptions& options, const Task& task) {
+  const std::string name = tensor_of(dict, options);
+  const bool is_torch = name == "weight" || name.ends_with(".weight");
+  const std::string prefix = name.substr(0, name.rfind('.') == std::string::npos ? 0 : name.rfind('.') + 1);
+  const Shape extents = dict.shape(name);
+  Settings settings(options.settings, options.kind);
+  const bool input_first = is_torch && is_input_first(dict, name, settings);
+  settings.require_all_taken();
+  const std::uint64_t letters = task.alphabet().size(), labels = task.labels().size(),
+                      hidden = is_torch ? extents[0] : extents[1],
+                      inputs = !is_torch     ? extents[0]
+                               : input_first ? extents[1]
+                                             : extents[2];
+  if (!is_torch && extents[1] != extents[2])
+    dict.fail(fmt::format("tensor {} has shape {}; a matrix a letter is [letters, H, H]", in_quotes(name),
+                          shape_text(extents)));
+  const std::vector<float> weight = dict.take(name, extents);
+  const std::string bias = prefix + (is_torch ? "bias" : "b"), initial = initial_of(dict, prefix);
+  BilinearShape shape;
+  shape.hidden = static_cast<std::uint32_t>(hidden);
+  shape.inputs = static_cast<std::uint32_t>(inputs);
+  shape.bias = is_torch && dict.has(bias);
+  shape.input_bias = !is_torch && dict.has(bias);
+
+  TensorFile own;
+  own.tensors.emplace("weights", make_tensor(is_torch ? by_input(weight, hidden, inputs, input_first) : weight,
+                                             {inputs, hidden * hidden}));
+  if (shape.bias) own.tensors.emplace("bias", make_tensor(dict.take(bias, {hidden}), {hidden}));
+  if (shape.input_bias)
+    own.tensors.emplace("input_bias", make_tensor(dict.take(bias, {inputs, hidden}), {inputs, hidden}));
+  own.tensors.emplace(
+      "initial", make_tensor(initial.empty() ? std::vector<float>(hidden, 0) : dict.take(initial, {hidden}), {hidden}));
+  own.tensors.emplace("embedding", make_tensor(import_input_rows(dict, options, task, inputs), {letters, inputs}));
+  const ImportedHead head = import_head(dict, options, task, hidden);
+  own.tensors.emplace("readout", make_tensor(head.weights, {labels, hidden}));
+  own.tensors.emplace("readout_bias", make_tensor(head.bias, {labels}));
+  auto model = make_model<float>(to_string(shape), task, 0);
+  model->load(own);
+  return model;
+}
+
+namespace {
+
+/// What stands before and behind "weight_ih", "weight_hh", … in the names of the first layer.
+struct CellPlace {
+  std::string prefix;
+  bool is_numbered = true;  ///< "_l0" is behind: a module of layers, no single cell
+
+  std::string name(const char* what, std::uint32_t layer) const {
+    return is_numbered ? fmt::format("{}{}_l{}", prefix, what, layer) : prefix + what;
+  }
+};
+
+CellPlace place_of(const StateDict& dict, const ImportOptions& options) {
+  std::vector<CellPlace> places;
+  for (const std::string& name : dict.left())
+    for (const std::string_view last : {"weight_ih_l0", "weight_ih"})
+      if (name.ends_with(last)) {
+        CellPlace place{name.substr(0, name.size() - last.size()), last.back() == '0'};
+        const bool is_wanted =
+            options.cell.empty() || place.prefix == options.cell || place.prefix == options.cell + ".";
+        if (is_wanted && (place.prefix.empty() || place.prefix.back() == '.')) places.push_back(std::move(place));
+      }
+  if (places.empty())
+    dict.fail(fmt::format("no tensor is called {}weight_ih_l0 or {}weight_ih, as those of a torch.nn.{} are; it has {}",
+                          options.cell.empty() ? "…" : options.cell + ".",
+                          options.cell.empty() ? "…" : options.cell + ".",
+                          options.kind == "gru"    ? "GRU"
+                          : options.kind == "lstm" ? "LSTM"
+                                                   : "RNN",
+                          fmt::join(dict.left(), ", ")));
+  if (places.size() > 1)
+    dict.fail(fmt::format("{} and {} both begin a recurrence; name the one to read with --cell PREFIX",
+                          places[0].name("weight_ih", 0), places[1].name("weight_ih", 0)));
+  return places.front();
+}
+
+/// Throws for what torch.nn.RNN and its kin have and krohn does not.
+void refuse_variants(const StateDict& dict, const CellPlace& place) {
+  if (const std::string reverse = place.name("weight_ih", 0) + "_reverse"; dict.has(reverse))
+    dict.fail(
+        fmt::format("it has {}: a bidirectional model reads the whole word before it answers, and krohn reads "
+                    "words letter by letter",
+                    in_quotes(reverse)));
+  if (const std::string projection = place.name("weight_hr", 0); dict.has(projection))
+    dict.fail(fmt::format("it has {}: LSTMs with a projection (proj_size) are not read", in_quotes(projection)));
+}
+
+/// Checked against each other and against the kind.
+CellShape shape_of(const StateDict& dict, const CellPlace& place, const std::string& kind) {
+  const std::string input = place.name("weight_ih", 0), state = place.name("weight_hh", 0);
+  if (!dict.has(state)) dict.fail(fmt::format("it has {} and no {}", in_quotes(input), in_quotes(state)));
+  const Shape &in = dict.shape(input), &hh = dict.shape(state);
+  if (in.size() != 2 || hh.size() != 2 || hh[1] == 0 || in[0] != hh[0] || in[1] == 0)
+    dict.fail(
+        fmt::format("{} and {} have shapes {} and {}; both need gates · hidden rows, and inputs and hidden "
+                    "columns",
+                    in_quotes(input), in_quotes(state), shape_text(in), shape_text(hh)));
+  const std::size_t gates = find_cell(kind)->gates;
+  if (hh[0] != gates * hh[1])
+    dict.fail(fmt::format("{} has shape {}, {} rows for each of {} units; --as {} needs {}", in_quotes(state),
+                          shape_text(hh), static_cast<double>(hh[0]) / static_cast<double>(hh[1]), hh[1], kind, gates));
+  CellShape shape{kind, static_cast<std::uint32_t>(hh[1]), 1, 0, dict.has(place.name("bias_ih", 0))};
+  while (place.is_numbered && dict.has(place.name("weight_ih", shape.layers))) ++shape.layers;
+  return shape;
+}
+
+}  // namespace
+
+std::unique_ptr<SequenceModel<float>> import_cell(StateDict& dict, const ImportOptions& options, const Task& task) {
+  Settings(options.settings, options.kind).require_all_taken();
+  const CellPlace place = place_of(dict, options);
+  refuse_variants(dict, place);
+  CellShape shape = shape_of(dict, place, options.kind);
+  const std::uint64_t hidden = shape.hidden, rows = find_cell(shape.cell)->gates * hidden;
+  const std::uint64_t inputs = dict.shape(place.name("weight_ih", 0))[1];
+  TensorFile own;
+  for (std::uint32_t i = 0; i < shape.layers; ++i) {
+    const auto take = [&](const char* what, const Shape& expected) {
+      own.tensors.emplace(cell_tensor(what, i), make_tensor(dict.take(place.name(what, i), expected), expected));
+    };
+    take("weight_ih", {rows, i == 0 ? inputs : hidden});
+    take("weight_hh", {rows, hidden});
+    if (!shape.biased) continue;
+    take("bias_ih", {rows});
+    take("bias_hh", {rows});
+  }
+  const ImportedEmbedding embedding = import_embedding(dict, options, task, inputs);
+  const std::uint64_t letters = task.alphabet().size(), labels = task.labels().size();
+  shape.inputs = embedding.width;
+  if (embedding.width > 0) {
+    own.tensors.emplace("embedding.weight", make_tensor(embedding.rows, {letters, inputs}));
+  } else {
+    Tensor& first = own.tensors.at(cell_tensor("weight_ih", 0));
+    const std::vector<float> weights = TensorReader(own).values<float>(cell_tensor("weight_ih", 0), {rows, inputs});
+    first = make_tensor(columns_for_letters(dict, options, task, weights, inputs), {rows, letters});
+  }
+  const ImportedHead head = import_head(dict, options, task, hidden);
+  own.tensors.emplace("head.weight", make_tensor(head.weights, {labels, hidden}));
+  own.tensors.emplace("head.bias", make_tensor(head.bias, {labels}));
+  auto model = make_model<float>(to_string(shape), task, 0);
+  model->load(own);
+  return model;
+}
+
+namespace {
+
+/// Widths that all three have in common; `heads` and `reflections` are known.
+void describe_widths(StockShape& shape, const StockDict& layer, Settings& settings, std::uint32_t heads,
+                     std::uint32_t reflections, bool is_stack) {
+  shape.width = layer.extent("q_proj.weight", 2, 1);
+  shape.numbers["heads"] = heads;
+  shape.numbers["reflections"] = reflections;
+  shape.numbers["keys"] = layer.part("q_proj.weight", layer.extent("q_proj.weight", 2, 0), heads);
+  shape.numbers["values"] = layer.part("o_proj.weight", layer.extent("o_proj.weight", 2, 1), heads);
+  shape.numbers["decay"] = layer.has("a_proj.weight");
+  shape.numbers["gate"] = layer.has("g_proj.weight");
+  shape.numbers["one-conv"] = layer.has("conv1d.weight");
+  const char* const taps = layer.has("conv1d.weight") ? "conv1d.weight" : "q_conv1d.weight";
+  shape.numbers["taps"] = layer.has(taps) ? layer.extent(taps, 3, 2) : 0;
+  shape.numbers["negative"] = settings.needed_flag(
+      "negative", "whether β goes up to 2 cannot be seen in the tensors (allow_neg_eigval in the model's config)");
+  shape.norm_epsilon = settings.real("eps", is_stack ? 1e-6 : 1e-5);
+  shape.numbers["eps"] = shape.norm_epsilon;
+}
+
+void describe_deltanet(StockShape& shape, const StockDict& layer, Settings& settings, bool is_stack) {
+  describe_widths(shape, layer, settings, layer.extent("b_proj.weight", 2, 0), 1, is_stack);
+  shape.numbers["plain-keys"] = settings.flag("plain-keys");
+  if (shape.count("decay") != 0) layer.fail("a_proj.weight", "DeltaNet does not forget; import it --as gated-deltanet");
+}
+
+/// Keys may serve several heads of values, which changes no shape that would show it.
+std::uint32_t heads_of(const StockDict& layer, Settings& settings, std::uint32_t reflections) {
+  const std::uint32_t heads = settings.count("heads", "the heads of keys cannot be seen in the tensors"),
+                      betas = layer.extent("b_proj.weight", 2, 0);
+  if (betas != heads * reflections)
+    layer.fail("b_proj.weight",
+               fmt::format("it has {} rows for {} heads: heads of values that share keys are not read", betas, heads));
+  return heads;
+}
+
+void describe_product(StockShape& shape, const StockDict& layer, Settings& settings, bool is_stack) {
+  const std::uint32_t queries = layer.extent("q_proj.weight", 2, 0), keys = layer.extent("k_proj.weight", 2, 0);
+  const std::uint32_t reflections = layer.part("k_proj.weight", keys, queries);
+  describe_widths(shape, layer, settings, heads_of(layer, settings, reflections), reflections, is_stack);
+}
+
+void describe_gated(StockShape& shape, const StockDict& layer, Settings& settings, bool is_stack) {
+  describe_widths(shape, layer, settings, heads_of(layer, settings, 1), 1, is_stack);
+  if (shape.count("decay") == 0) layer.fail("b_proj.weight", "there is no a_proj beside it; import it --as deltanet");
+}
+
+}  // namespace
+
+std::unique_ptr<SequenceModel<float>> import_delta(StateDict& dict, const ImportOptions& options, const Task& task) {
+  const auto describe = options.kind == "deltanet"       ? describe_deltanet
+                        : options.kind == "deltaproduct" ? describe_product
+                                                         : describe_gated;
+  return import_stock(dict, options, task,
+                      {"stock-delta", "b_proj.weight", "attn_norm.weight", "mlp_norm.weight", "mlp.gate_proj.weight",
+                       "mlp.up_proj.weight", "mlp.down_proj.weight", "norm.weight", describe});
+}
+
+namespace {
+
+void describe_gla(StockShape& shape, const StockDict& layer, Settings& settings, bool is_stack) {
+  const std::uint32_t values = layer.extent("g_norm_swish_gate.weight", 1, 0),
+                      heads = layer.part("o_proj.weight", layer.extent("o_proj.weight", 2, 1), values);
+  shape.width = layer.extent("q_proj.weight", 2, 1);
+  shape.numbers["heads"] = heads;
+  shape.numbers["values"] = values;
+  shape.numbers["keys"] = layer.part("q_proj.weight", layer.extent("q_proj.weight", 2, 0), heads);
+  shape.numbers["rank"] = layer.extent("gk_proj.0.weight", 2, 0);
+  shape.numbers["normaliser"] = settings.real("normaliser", 16);
+  shape.norm_epsilon = settings.real("eps", is_stack ? 1e-6 : 1e-5);
+  shape.numbers["eps"] = shape.norm_epsilon;
+}
+
+}  // namespace
+
+std::unique_ptr<SequenceModel<float>> import_gla(StateDict& dict, const ImportOptions& options, const Task& task) {
+  return import_stock(dict, options, task,
+                      {"stock-gla", "gk_proj.0.weight", "attn_norm.weight", "mlp_norm.weight", "mlp.gate_proj.weight",
+                       "mlp.up_proj.weight", "mlp.down_proj.weight", "norm.weight", describe_gla});
+}
+
+namespace {
+
+void describe_mamba(StockShape& shape, const StockDict& layer, Settings& settings, bool is_stack) {
+  shape.width = layer.extent("in_proj.weight", 2, 1);
+  shape.numbers["inner"] = layer.extent("A_log", 2, 0);
+  shape.numbers["states"] = layer.extent("A_log", 2, 1);
+  shape.numbers["rank"] = layer.extent("dt_proj.weight", 2, 1);
+  shape.numbers["taps"] = layer.extent("conv1d.weight", 3, 2);
+  shape.numbers["bias"] = layer.has("in_proj.bias");
+  shape.numbers["conv-bias"] = layer.has("conv1d.bias");
+  if (is_stack) shape.norm_epsilon = settings.real("eps", 1e-5);
+}
+
+}  // namespace
+
+std::unique_ptr<SequenceModel<float>> import_mamba(StateDict& dict, const ImportOptions& options, const Task& task) {
+  return import_stock(dict, options, task,
+                      {"stock-mamba", "x_proj.weight", "norm.weight", "", "", "", "", "norm_f.weight", describe_mamba});
+}
+
+namespace {
+
+void describe_mamba2(StockShape& shape, const StockDict& layer, Settings& settings, bool) {
+  const std::uint32_t heads = layer.extent("A_log", 1, 0), inner = layer.extent("norm.weight", 1, 0),
+                      convolved = layer.extent("conv1d.weight", 3, 0);
+  const std::uint32_t groups = settings.count(
+      "groups", "how many groups share B and C cannot be seen in the tensors (n_groups in the model's config)");
+  if (convolved <= inner) layer.fail("conv1d.weight", "it has no channels for B and C");
+  shape.width = layer.extent("in_proj.weight", 2, 1);
+  shape.numbers["heads"] = heads;
+  shape.numbers["per-head"] = layer.part("norm.weight", inner, heads);
+  shape.numbers["groups"] = groups;
+  shape.numbers["states"] = layer.part("conv1d.weight", convolved - inner, 2 * groups);
+  shape.numbers["taps"] = layer.extent("conv1d.weight", 3, 2);
+  shape.numbers["bias"] = layer.has("in_proj.bias");
+  shape.numbers["conv-bias"] = layer.has("conv1d.bias");
+  shape.norm_epsilon = settings.real("eps", 1e-5);
+  shape.numbers["eps"] = shape.norm_epsilon;
+}
+
+}  // namespace
+
+std::unique_ptr<SequenceModel<float>> import_mamba2(StateDict& dict, const ImportOptions& options, const Task& task) {
+  return import_stock(dict, options, task,
+                      {"stock-mamba2", "dt_bias", "norm.weight", "", "", "", "", "norm_f.weight", describe_mamba2});
+}
+
+namespace {
+
+void describe_rwkv7(StockShape& shape, const StockDict& layer, Settings& settings, bool) {
+  const std::uint32_t heads = layer.extent("r_k", 2, 0), keys = layer.extent("r_k", 2, 1);
+  shape.width = layer.extent("r_proj.weight", 2, 1);
+  shape.numbers["heads"] = heads;
+  shape.numbers["keys"] = keys;
+  shape.numbers["values"] = layer.part("v_proj.weight", layer.extent("v_proj.weight", 2, 0), heads);
+  shape.numbers["decay-rank"] = layer.extent("w_lora.lora.0.weight", 2, 0);
+  shape.numbers["rate-rank"] = layer.extent("a_lora.lora.0.weight", 2, 0);
+  shape.numbers["gate-rank"] = layer.extent("g_lora.lora.0.weight", 2, 0);
+  shape.numbers["eps"] = settings.real("eps", keys * 1e-5);
+}
+
+}  // namespace
+
+std::unique_ptr<SequenceModel<float>> import_rwkv7(StateDict& dict, const ImportOptions& options, const Task& task) {
+  return import_stock(dict, options, task, {"stock-rwkv7", "r_k", "", "", "", "", "", "", describe_rwkv7});
+}
+
+namespace {
+
+void describe_mlstm(StockShape& shape, const StockDict& layer, Settings& settings, bool is_stack) {
+  const std::uint32_t heads = layer.extent("igate_preact.weight", 2, 0);
+  shape.width = layer.extent("q.weight", 2, 1);
+  shape.numbers["heads"] = heads;
+  shape.numbers["keys"] = layer.part("q.weight", layer.extent("q.weight", 2, 0), heads);
+  shape.numbers["values"] = layer.part("v.weight", layer.extent("v.weight", 2, 0), heads);
+  shape.numbers["cap"] = settings.real("cap", 15, true);
+  shape.numbers["eps"] = settings.real("eps", 1e-6);
+  shape.norm_epsilon = settings.real("norm-eps", 1e-6);
+  shape.numbers["head-eps"] = shape.norm_epsilon;
+  if (is_stack) shape.logit_cap = settings.real("logit-cap", 30, true);
+}
+
+void describe_slstm(StockShape& shape, const StockDict& layer, Settings& settings, bool) {
+  const char* const kernel = "slstm_cell._recurrent_kernel_";
+  const std::uint32_t heads = layer.extent(kernel, 3, 0), rows = layer.extent(kernel, 3, 1);
+  shape.width = layer.extent("group_norm.weight", 1, 0);
+  shape.numbers["heads"] = heads;
+  shape.numbers["cuda"] = rows < layer.extent(kernel, 3, 2);
+  shape.numbers["taps"] = layer.has("conv1d.conv.weight") ? layer.extent("conv1d.conv.weight", 3, 2) : 0;
+  shape.numbers["head-eps"] = settings.real("norm-eps", 1e-5);
+  layer.part("group_norm.weight", shape.width, heads);
+}
+
+}  // namespace
+
+std::unique_ptr<SequenceModel<float>> import_mlstm(StateDict& dict, const ImportOptions& options, const Task& task) {
+  return import_stock(
+      dict, options, task,
+      {"stock-mlstm", "igate_preact.weight", "norm_mlstm.weight", "norm_ffn.weight", "ffn.proj_up_gate.weight",
+       "ffn.proj_up.weight", "ffn.proj_down.weight", "out_norm.weight", describe_mlstm});
+}
+
+std::unique_ptr<SequenceModel<float>> import_slstm(StateDict& dict, const ImportOptions& options, const Task& task) {
+  return import_stock(dict, options, task,
+                      {"stock-slstm", "slstm_cell._recurrent_kernel_", "", "", "", "", "", "", describe_slstm});
+}
+
 namespace {
 
 struct Kind {

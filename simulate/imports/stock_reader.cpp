@@ -7,7 +7,7 @@
 #include <charconv>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/imports/around.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/models/stock_model.h"

@@ -6,9 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "krohn/simulate/imports/around.h"
 #include "krohn/simulate/imports/import_model.h"
-#include "krohn/simulate/imports/settings.h"
-#include "krohn/simulate/imports/state_dict.h"
 #include "krohn/simulate/models/stock/stock_kinds.h"
 
 namespace krohn {

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "krohn/automata/operations/minimise.h"
-#include "krohn/groups/error.h"
-#include "krohn/groups/float_environment.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/tasks/task_automaton.h"
 #include "krohn/simulate/tasks/tasks.h"

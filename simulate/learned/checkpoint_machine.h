@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "krohn/constructions/checkpoints/checkpoint.h"
-#include "krohn/constructions/network/precision.h"
+#include "krohn/constructions/network/network.h"
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/tasks/task.h"
 

@@ -12,7 +12,7 @@
 #include "krohn/simulate/models/stock/stock_operations.h"
 #include "krohn/simulate/models/stock_model.h"
 #include "krohn/simulate/operations/stated_lists.h"
-#include "krohn/simulate/prove/claims/operations_builder.h"
+#include "krohn/simulate/prove/claims/operations.h"
 #include "krohn/simulate/tasks/task_automaton.h"
 
 namespace krohn {

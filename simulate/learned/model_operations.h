@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "krohn/simulate/learned/letter_maps.h"
+#include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/models/sequence_model.h"
 #include "krohn/simulate/prove/claims/operations.h"
 #include "krohn/simulate/tasks/task.h"

@@ -4,13 +4,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "krohn/constructions/network/network.h"
-#include "krohn/constructions/network/precision.h"
-#include "krohn/simulate/learned/state_centres.h"
+#include "krohn/simulate/learned/trained_reader.h"
+#include "krohn/simulate/models/sequence_model.h"
+#include "krohn/simulate/prove/verify.h"
+#include "krohn/simulate/tasks/task.h"
 
 namespace krohn {
 
@@ -39,5 +42,33 @@ struct SnapResult {
 /// harmonic that carries a share of the learned code. Of those that explain enough, the bit-exact ones come first, then
 /// those with fewest numbers of state. Throws InputError when no construction of one layer fits, or none of the name.
 SnapResult snap_network(const Dfa& automaton, const StateCentres& centres, const SnapOptions& options = {});
+
+struct ModelFindings {
+  std::string claim;               ///< "proved", "proved up to a length", "refuted", or why nothing can be
+  std::uint64_t claim_length = 0;  ///< letters proved, or of the word that refutes
+  std::string snapped;             ///< the construction that it was snapped to and proved; empty: it was not
+};
+
+/// What `verify` (simulate/prove/verify.h) answers about a model that is read in fp32, within limits that suit a table:
+/// some hundred thousand letters. `progress` is told of letters read.
+Certificate table_verdict(const TrainedReader& reader, const TrackedAutomaton& tracked,
+                          const std::function<void(std::uint64_t)>& progress = {});
+
+/// In fp32, letter after letter, by the model's own read-out (simulate/learned/trained_reader.h), within limits that
+/// suit a table. Words below `least_length` are not asked: no model promises what is shorter than all that it was
+/// trained on.
+ModelFindings examine_model(const SequenceModel<float>& model, const Task& task, std::uint64_t least_length = 0);
+
+/// How sure a model is somewhere along a word: the least margin of its read-out among some letters in a row.
+struct MarginPoint {
+  std::uint64_t first = 0, last = 0;  ///< letters read, from and up to
+  double margin = 0;                  ///< of the best answer over the second; 0 where there is no answer
+  std::uint64_t at = 0;               ///< letters read where it is least
+  double state = 0;                   ///< Euclidean norm of all recurrent states there
+};
+
+/// Why a word fails: 1 letter, 2 to 3, 4 to 7, 8 to 15, … and at last the whole word alone. Stretches without a
+/// question are left out. The word must be one of `tracked`.
+std::vector<MarginPoint> margins_along(const TrainedReader& reader, const TrackedAutomaton& tracked, const Word& word);
 
 }  // namespace krohn

@@ -1,20 +1,98 @@
 #include "krohn/simulate/learned/spectrum.h"
 
+#include <fmt/format.h>
+#include <Eigen/Eigenvalues>
+#include <Eigen/LU>
+#include <Eigen/QR>
+
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
 #include <optional>
 #include <set>
 
-#include "krohn/groups/error.h"
-#include "krohn/groups/float_environment.h"
+#include "krohn/constructions/files/safetensors.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/float_environment.h"
 #include "krohn/groups/linear/decompositions.h"
 #include "krohn/simulate/evaluate/evaluate.h"
-#include "krohn/simulate/learned/linear_systems.h"
-#include "krohn/simulate/learned/state_centres.h"
+#include "krohn/simulate/learned/trained_reader.h"
+#include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/words/word.h"
 
 namespace krohn {
+
+std::optional<ComplexEigen> complex_eigen(const Eigen::MatrixXd& matrix) {
+  const Eigen::EigenSolver<Eigen::MatrixXd> solver(matrix);
+  if (solver.info() != Eigen::Success) return std::nullopt;
+  return ComplexEigen{solver.eigenvalues(), solver.eigenvectors()};
+}
+
+PivotedQr pivoted_qr(const Eigen::MatrixXd& matrix) {
+  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(matrix);
+  const auto& order = qr.colsPermutation().indices();
+  return {qr.householderQ(), qr.matrixQR().diagonal(), {order.begin(), order.end()}};
+}
+
+Eigen::MatrixXd orthonormal_basis(const Eigen::MatrixXd& columns) {
+  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(columns);
+  return qr.householderQ() * Eigen::MatrixXd::Identity(columns.rows(), columns.cols());
+}
+
+Eigen::MatrixXd solution(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
+  return Eigen::PartialPivLU<Eigen::MatrixXd>(a).solve(b);
+}
+
+std::optional<Eigen::MatrixXcd> solution_if_conditioned(const Eigen::MatrixXcd& a, const Eigen::MatrixXcd& b,
+                                                        double least) {
+  const Eigen::FullPivLU<Eigen::MatrixXcd> lu(a);
+  if (!lu.isInvertible() || !(lu.rcond() > least)) return std::nullopt;
+  return lu.solve(b);
+}
+
+Eigen::MatrixXd least_squares(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, std::optional<double> threshold) {
+  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> solver;
+  if (threshold) solver.setThreshold(*threshold);
+  solver.compute(a);
+  return solver.solve(b);
+}
+
+Eigen::MatrixXd pseudo_inverse(const Eigen::MatrixXd& matrix) {
+  return least_squares(matrix, Eigen::MatrixXd::Identity(matrix.rows(), matrix.rows()));
+}
+
+std::vector<RotationPlane> rotation_planes(const SequenceModel<float>& model) {
+  const std::string name = model.name();
+  if (!name.starts_with("bilinear:rotations"))
+    throw InputError(fmt::format("the model {} has no angles of its own; those of bilinear:rotations are drawn", name));
+  const BilinearShape shape = parse_bilinear_shape(name);
+  const std::size_t planes = shape.generated(), letters = model.letters(), labels = model.labels();
+  const TensorFile tensors = model.tensors();
+  TensorReader reader(tensors);
+  const std::vector<double> embedding = reader.reals("embedding", {letters, shape.inputs}),
+                            weights = reader.reals("weights", {shape.inputs, planes}),
+                            readout = reader.reals("readout", {labels, shape.hidden});
+  std::vector<RotationPlane> all(planes);
+  for (std::size_t k = 0; k < planes; ++k) {
+    RotationPlane& plane = all[k];
+    plane.plane = static_cast<std::uint32_t>(k);
+    for (std::size_t letter = 0; letter < letters; ++letter) {
+      double angle = 0;
+      for (std::size_t i = 0; i < shape.inputs; ++i)
+        angle += embedding[letter * shape.inputs + i] * weights[i * planes + k];
+      plane.turns.push_back(angle / (2 * std::numbers::pi));
+    }
+    double squares = 0;
+    for (std::size_t label = 0; label < labels; ++label)
+      for (const std::size_t i : {2 * k, 2 * k + 1})
+        squares += readout[label * shape.hidden + i] * readout[label * shape.hidden + i];
+    plane.readout = std::sqrt(squares);
+  }
+  std::ranges::stable_sort(all, std::greater{}, &RotationPlane::readout);
+  return all;
+}
+
 namespace {
 
 constexpr std::uint64_t kWords = 50, kLetters = 16;  ///< what states are looked at

@@ -7,18 +7,91 @@
 // are not those of the training kernels, by which `krohn eval` reads linear models.
 #pragma once
 
-#include <memory>
+#include <Eigen/Core>
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "krohn/automata/dfa/dfa.h"
+#include "krohn/constructions/network/network.h"
+#include "krohn/simulate/arithmetic/arithmetic_name.h"
 #include "krohn/simulate/learned/extract_automaton.h"
-#include "krohn/simulate/learned/letter_maps.h"
 #include "krohn/simulate/learned/spectrum.h"
-#include "krohn/simulate/learned/state_centres.h"
 #include "krohn/simulate/models/sequence_model.h"
 #include "krohn/simulate/run/letter_reader.h"
 #include "krohn/simulate/tasks/task.h"
 #include "krohn/simulate/tasks/task_automaton.h"
 
 namespace krohn {
+
+// The recurrent states among the numbers that a model remembers, and what its letters
+// do to them.
+
+/// A recurrent state among the numbers that are remembered: of one layer, and of one head where there are several.
+struct StatePart {
+  std::size_t first = 0, count = 0;
+};
+
+/// `size` × `columns` numbers of the memory, row by row.
+struct StateBlock {
+  std::size_t first = 0, size = 0, columns = 0;
+};
+
+/// The matrix by which a letter multiplies each block. For reflections, also their β, head by head.
+struct LetterMaps {
+  std::vector<Eigen::MatrixXd> matrices;
+  std::vector<double> betas;
+};
+
+// Where a network's numbers lie while it is in each state of an automaton: the code
+// that it has learned.
+
+struct StateCentres {
+  Eigen::MatrixXd centres;  ///< numbers of all layers × states: the mean over the visits
+  double spread = 0;        ///< greatest distance of a visit from the centre of its state
+  /// Every visit was scaled first. Of a network of one layer without additions: to Euclidean norm 1, because a scale
+  /// tells nothing.
+  bool is_scaled = false;
+};
+
+struct CentreOptions {
+  std::uint64_t words = 400, length = 24, seed = 1;
+};
+
+/// The network's numbers after a shortest word to each state, numbers × states. The automaton's letters have the
+/// network's names in the network's order, as below. Throws InputError when they do not.
+Eigen::MatrixXd reached_numbers(const Network& network, const Dfa& automaton, ArithmeticName arithmetic);
+
+/// Runs network and automaton side by side over random words; the automaton's letters have the network's names in the
+/// network's order. States that no word visited are the network's numbers after a shortest word to them. Throws
+/// InputError when the alphabets differ, or a number is not finite.
+StateCentres state_centres(const Network& network, const Dfa& automaton, ArithmeticName arithmetic,
+                           const CentreOptions& options = {});
+
+/// A shortest word to every state that one leads to; the empty word to others.
+std::vector<Word> access_words(const Dfa& automaton);
+
+/// Of two columns; 0 when there are fewer. Of n columns up to n²/2 are compared: those that the row of the greatest
+/// variance does not tell apart by more.
+double least_distance(const Eigen::MatrixXd& points);
+
+/// A letter as the network does it, and as the automaton says: A C + B beside scale · C E with E the one-hot matrix of
+/// the letter. The scale is 1 unless the centres are scaled.
+struct LetterError {
+  double scale = 1;
+  double distance = 0;  ///< Frobenius distance by the norm of scale · C E
+};
+
+/// One per letter. Throws InputError unless the network has one layer.
+std::vector<LetterError> letter_errors(const Network& network, const Dfa& automaton, const StateCentres& centres);
+
+/// The share of the centres' variance that a linear image of another code explains: 1 − min_T ‖C − T K‖² / ‖C‖², both
+/// less their means. Columns are states. 1 when the centres are all one point.
+double explained_share(const Eigen::MatrixXd& centres, const Eigen::MatrixXd& code);
 
 class TrainedReader : public LetterReader {
  public:
@@ -66,5 +139,10 @@ StateCentres trained_centres(const TrainedReader& machine, const Task& task, con
 /// What the letters do to the first layer's recurrent state. A mode weighs by how far the mean states of the task's
 /// automaton move along it.
 Spectrum trained_spectrum(const TrainedReader& machine, const Task& task);
+
+/// The logits after every letter of a word, a row of one number for each label: by the model's own letters, special
+/// tokens of its task included, in the arithmetic of `trained_machine` (simulate/learned/trained_reader.h).
+using TrainedLogits = std::function<void(std::span<const Letter> word, std::span<double> logits)>;
+TrainedLogits trained_logits(const SequenceModel<float>& model, Precision precision);
 
 }  // namespace krohn

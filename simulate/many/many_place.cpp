@@ -1,27 +1,407 @@
 #include "krohn/simulate/many/many_place.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <exception>
 #include <map>
 #include <new>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "krohn/automata/dfa/tabulate.h"
+#include "krohn/automata/dfa/dfa.h"
 #include "krohn/constructions/files/network_file.h"
-#include "krohn/groups/error.h"
-#include "krohn/groups/float_environment.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/float_environment.h"
+#include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/evaluate/lanes/sample.h"
-#include "krohn/simulate/many/pair_machine.h"
-#include "krohn/simulate/many/ranked_words.h"
-#include "krohn/simulate/prove/pairs/certify_reachable.h"
+#include "krohn/simulate/many/ranked_search.h"
+#include "krohn/simulate/prove/pairs/pair_search.h"
 
 namespace krohn {
+
+Recheck recheck_on_ranks(Ranks& ranks, const Certificate& certificate, const CheckedModel& model,
+                         const RecheckOptions& options) {
+  Recheck mine;
+  together(ranks, [&] {
+    if (options.shares != 1) throw InputError("the ranks share out a whole certificate");
+    RecheckOptions own = options;
+    own.share = ranks.rank();
+    own.shares = ranks.size();
+    mine = recheck(certificate, model, own);
+  });
+  // Everybody's finding: the first one that is against it is that of one process.
+  std::vector<Ranks::Words> to(ranks.size()), from;
+  for (Ranks::Words& words : to) {
+    words.assign(mine.finding.begin(), mine.finding.end());
+    words.push_back(mine.established ? 1 : 0);
+  }
+  ranks.exchange(to, from);
+  Recheck found;
+  for (const Ranks::Words& words : from) {
+    found = {words.back() == 1, {}};
+    for (std::size_t i = 0; i + 1 < words.size(); ++i) found.finding.push_back(static_cast<char>(words[i]));
+    if (!found.established) return found;
+  }
+  return found;
+}
+
+namespace {
+
+/// Between two looks at what others say, where nothing happens.
+constexpr std::chrono::microseconds kShortestNap{50}, kLongestNap{2000};
+
+class Nap {
+ public:
+  std::chrono::microseconds next(bool has_news) {
+    now_ = has_news ? kShortestNap : std::min(2 * now_, kLongestNap);
+    return now_;
+  }
+
+ private:
+  std::chrono::microseconds now_ = kShortestNap;
+};
+
+// ---- What is said
+
+enum class Say : std::uint8_t {
+  kItems,   ///< rank 0: make the lines of `numbers`
+  kStop,    ///< rank 0: begin no more; numbers[0]: the user asked for it
+  kLine,    ///< of item numbers[0]
+  kFailed,  ///< as RankFailure::Kind numbers[0] says
+  kEnded,   ///< nothing is under way any more
+};
+
+struct Message {
+  Say say;
+  std::vector<std::uint64_t> numbers{};
+  std::string text{};
+};
+
+Ranks::Bytes to_bytes(const Message& message) {
+  const std::uint64_t head[] = {static_cast<std::uint64_t>(message.say), message.numbers.size()};
+  const std::size_t numbers = message.numbers.size() * sizeof(std::uint64_t);
+  Ranks::Bytes bytes(sizeof head + numbers + message.text.size());
+  std::memcpy(bytes.data(), head, sizeof head);
+  if (numbers > 0) std::memcpy(bytes.data() + sizeof head, message.numbers.data(), numbers);
+  if (!message.text.empty())
+    std::memcpy(bytes.data() + sizeof head + numbers, message.text.data(), message.text.size());
+  return bytes;
+}
+
+Message message_of(const Ranks::Bytes& bytes) {
+  std::uint64_t head[2];
+  std::memcpy(head, bytes.data(), sizeof head);
+  Message message{static_cast<Say>(head[0])};
+  message.numbers.resize(head[1]);
+  const std::size_t numbers = message.numbers.size() * sizeof(std::uint64_t);
+  if (numbers > 0) std::memcpy(message.numbers.data(), bytes.data() + sizeof head, numbers);
+  message.text.assign(reinterpret_cast<const char*>(bytes.data()) + sizeof head + numbers,
+                      bytes.size() - sizeof head - numbers);
+  return message;
+}
+
+// ---- Rank 0
+
+class Master {
+ public:
+  Master(Ranks& ranks, const ListDuty& duty)
+      : ranks_(ranks),
+        duty_(duty),
+        threads_(ranks.gather(threads_of(ranks, duty.threads))),
+        open_(ranks.size(), 0),
+        own_(static_cast<unsigned>(threads_[0]), duty.line_of) {
+    for (const std::uint64_t threads : threads_) all_threads_ += threads;
+  }
+
+  static std::vector<std::uint64_t> threads_of(const Ranks& ranks, unsigned asked) {
+    return {asked != 0 ? asked : ranks.processors()};
+  }
+
+  void work() {
+    Nap nap;
+    bool has_news = true;
+    while (lines_ < duty_.items.size() && !failed_) {
+      hand_out();
+      has_news = take(nap.next(has_news));
+      guarded([&] {
+        if (duty_.tell) duty_.tell(lines_);
+      });
+    }
+    stop();
+    while (ended_ + 1 < ranks_.size() || own_.open() > 0) take(kLongestNap);
+    ranks_.gather(threads_);  // nobody goes on before all messages have come
+    if (failed_) std::rethrow_exception(failed_);
+  }
+
+ private:
+  template <class Work>
+  void guarded(Work&& work) {
+    try {
+      work();
+    } catch (...) {
+      if (!failed_) failed_ = std::current_exception();
+    }
+  }
+
+  /// A rank that has less than half of what it may have is given the rest of that.
+  void hand_out() {
+    constexpr std::uint64_t kMost = 1024, kParts = 8;
+    for (unsigned rank = 0; rank < ranks_.size() && next_ < duty_.items.size(); ++rank) {
+      const std::uint64_t left = duty_.items.size() - next_;
+      const std::uint64_t each = std::clamp<std::uint64_t>(left / (kParts * all_threads_), 1, kMost);
+      const std::uint64_t most = threads_[rank] * each;
+      if (open_[rank] >= most || (each > 1 && 2 * open_[rank] > most)) continue;
+      const std::uint64_t count = std::min(left, most - open_[rank]);
+      const auto items = duty_.items.subspan(next_, count);
+      if (rank == 0)
+        own_.add(items);
+      else
+        ranks_.send(rank, to_bytes({Say::kItems, {items.begin(), items.end()}}));
+      next_ += count;
+      open_[rank] += count;
+    }
+  }
+
+  /// Whether anything came.
+  bool take(std::chrono::microseconds nap) {
+    bool has_news = false;
+    for (const ItemWorkers::Finished& made : own_.take(nap)) {
+      keep(0, made.item, made.line);
+      has_news = true;
+    }
+    if (!failed_) failed_ = own_.failure();
+    while (const auto received = ranks_.receive()) {
+      hear(received->from, message_of(received->bytes));
+      has_news = true;
+    }
+    return has_news;
+  }
+
+  void hear(unsigned from, const Message& message) {
+    if (message.say == Say::kLine) return keep(from, message.numbers[0], message.text);
+    if (message.say == Say::kEnded) {
+      ++ended_;
+      return;
+    }
+    guarded([&] { throw_again({static_cast<RankFailure::Kind>(message.numbers[0]), message.text}); });
+  }
+
+  void keep(unsigned rank, std::uint64_t item, const std::string& line) {
+    guarded([&] { duty_.keep(item, line); });
+    ++lines_;
+    --open_[rank];
+  }
+
+  void stop() {
+    own_.drop_waiting();
+    const RankFailure failure = failed_ ? failure_of(failed_, 0) : RankFailure{};
+    const std::uint64_t is_interrupted = failure.kind == RankFailure::Kind::kInterrupted;
+    for (unsigned rank = 1; rank < ranks_.size(); ++rank) ranks_.send(rank, to_bytes({Say::kStop, {is_interrupted}}));
+    if (is_interrupted != 0) Interruption::requested = true;
+  }
+
+  Ranks& ranks_;
+  const ListDuty& duty_;
+  std::vector<std::uint64_t> threads_, open_;  ///< by rank: of it, and items that it has
+  std::uint64_t all_threads_ = 0, next_ = 0, lines_ = 0;
+  unsigned ended_ = 0;
+  std::exception_ptr failed_;
+  ItemWorkers own_;
+};
+
+}  // namespace
+
+void work_on_list(Ranks& ranks, const ListDuty& duty) { Master(ranks, duty).work(); }
+
+void help_with_list(Ranks& ranks, unsigned threads, const LineOf& line_of, const std::function<void()>& check) {
+  const std::vector<std::uint64_t> all = ranks.gather(Master::threads_of(ranks, threads));
+  ItemWorkers workers(static_cast<unsigned>(all[ranks.rank()]), line_of);
+  Nap nap;
+  bool is_stopped = false, has_failed = false;
+  const auto fail = [&](const std::exception_ptr& thrown) {
+    const RankFailure failure = failure_of(thrown, ranks.rank());
+    workers.drop_waiting();
+    if (!std::exchange(has_failed, true))
+      ranks.send(0, to_bytes({Say::kFailed, {static_cast<std::uint64_t>(failure.kind)}, failure.what}));
+  };
+  for (bool has_news = true; !is_stopped || workers.open() > 0;) {
+    const auto made = workers.take(nap.next(has_news));
+    has_news = !made.empty();
+    for (const ItemWorkers::Finished& line : made) ranks.send(0, to_bytes({Say::kLine, {line.item}, line.line}));
+    if (const std::exception_ptr thrown = workers.failure(); thrown && !has_failed) fail(thrown);
+    try {
+      if (!has_failed) check();
+    } catch (...) {
+      fail(std::current_exception());
+    }
+    while (const auto received = ranks.receive()) {
+      const Message message = message_of(received->bytes);
+      has_news = true;
+      if (message.say == Say::kItems) {
+        if (!has_failed) workers.add(message.numbers);
+        continue;
+      }
+      is_stopped = true;
+      workers.drop_waiting();
+      if (message.numbers[0] != 0) Interruption::requested = true;
+    }
+  }
+  ranks.send(0, to_bytes({Say::kEnded}));
+  ranks.gather(all);
+}
+
+namespace {
+
+using Counts = std::vector<std::uint64_t>;
+
+class Stopwatch {
+ public:
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+// ---- Reports as numbers
+
+Counts to_numbers(const SampleReport& report) {
+  Counts numbers{report.letters, report.failing_at.has_value(), report.failing_at.value_or(0),
+                 report.failing_word_index.value_or(0)};
+  for (const LengthReport& row : report.lengths)
+    numbers.insert(numbers.end(),
+                   {row.length, row.words, row.right_state, row.right_output, row.letters, row.right_letters});
+  return numbers;
+}
+
+SampleReport report_of(std::span<const std::uint64_t> numbers) {
+  SampleReport report;
+  report.letters = numbers[0];
+  if (numbers[1] != 0) report.failing_at = numbers[2], report.failing_word_index = numbers[3];
+  for (std::size_t i = 4; i < numbers.size(); i += 6)
+    report.lengths.push_back(
+        {numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3], numbers[i + 4], numbers[i + 5]});
+  return report;
+}
+
+SampleReport nothing_read(std::vector<std::uint64_t> lengths) {
+  std::ranges::sort(lengths);
+  const auto repeated = std::ranges::unique(lengths);
+  lengths.erase(repeated.begin(), repeated.end());
+  SampleReport report;
+  for (const std::uint64_t length : lengths) report.lengths.emplace_back().length = length;
+  return report;
+}
+
+}  // namespace
+
+void RoundLength::adapt(Ranks& ranks, double seconds) {
+  constexpr std::uint64_t kEnough = 1000, kMost = std::uint64_t{1} << 32;  // milliseconds; words
+  const std::uint64_t mine[] = {static_cast<std::uint64_t>(seconds * 1000)};
+  const Counts all = ranks.gather(mine);
+  if (*std::ranges::max_element(all) < kEnough / 2) words_ = std::min(2 * words_, kMost);
+}
+
+SampleReport sample_on_ranks(Ranks& ranks, const Network& network, ArithmeticName arithmetic,
+                             const SampleOptions& options, const SampleWords& here) {
+  if (options.lengths.empty() || options.words == 0)
+    throw InputError("sampling needs at least one length and one word");
+  SampleReport sum = nothing_read(options.lengths);
+  const std::uint64_t letters = sum.lengths.back().length * options.words;
+  RoundLength round;
+  for (std::uint64_t done = 0; done < options.words;) {
+    const Stopwatch watch;
+    const std::uint64_t end = done + std::min(options.words - done, round.words() * ranks.size());
+    const Share mine = share_of(done, end, ranks.rank(), ranks.size());
+    SampleReport part = nothing_read(options.lengths);
+    together(ranks, [&] {
+      SampleOptions own = options;
+      own.words = mine.end - mine.begin;
+      if (options.progress)
+        own.progress = [&](std::uint64_t read, std::uint64_t) {
+          options.progress(std::min(sum.letters + read * ranks.size(), letters), letters);
+        };
+      if (own.words > 0) part = here(mine.begin, network, arithmetic, own);
+    });
+    const Counts numbers = to_numbers(part), all = ranks.gather(numbers);
+    for (unsigned rank = 0; rank < ranks.size(); ++rank)
+      add_report(sum, report_of(std::span(all).subspan(rank * numbers.size(), numbers.size())));
+    done = end;
+    round.adapt(ranks, watch.seconds());
+  }
+  if (sum.failing_at && *sum.failing_at <= kPrintableLength)
+    sum.failing_word =
+        RandomWord(network.automaton.letters(), options.seed, *sum.failing_word_index).slice(0, *sum.failing_at);
+  return sum;
+}
+
+void compare_words_on_ranks(Ranks& ranks, const LongComparison& here, std::uint64_t words, LongComparisonState& state,
+                            RoundLength& round, const std::function<void()>& check) {
+  const Stopwatch watch;
+  const std::uint64_t end = state.word + std::min(words - state.word, round.words() * ranks.size());
+  const Share mine = share_of(state.word, end, ranks.rank(), ranks.size());
+  LongComparisonState own = here.start();
+  own.word = mine.begin;
+  together(ranks, [&] {
+    while (!own.failing_at && own.word < mine.end) {
+      here.read_piece(own);
+      check();
+    }
+  });
+  const Counts numbers{own.word,
+                       own.position,
+                       own.machine,
+                       own.automaton,
+                       own.comparisons,
+                       own.failing_at.has_value(),
+                       own.failing_at.value_or(0)};
+  const Counts all = ranks.gather(numbers);
+  // One process ends at the first word that fails, and compares nothing behind it.
+  for (unsigned rank = 0; rank < ranks.size() && !state.failing_at; ++rank) {
+    const auto of = std::span(all).subspan(rank * numbers.size(), numbers.size());
+    state.word = of[0];
+    state.position = of[1];
+    state.machine = static_cast<State>(of[2]);
+    state.automaton = static_cast<State>(of[3]);
+    state.comparisons += of[4];
+    if (of[5] != 0) state.failing_at = of[6];
+  }
+  round.adapt(ranks, watch.seconds());
+}
+
+State run_on_ranks(Ranks& ranks, const Runner& runner, const RandomWord& word, std::uint64_t first,
+                   std::uint64_t length, State from) {
+  /// Letters below which a share costs more than it gains.
+  constexpr std::uint64_t kSmallestShare = std::uint64_t{1} << 16;
+  std::optional<std::vector<State>> effect;
+  const bool is_cut = ranks.size() > 1 && length / ranks.size() >= kSmallestShare;
+  if (is_cut)
+    together(ranks, [&] {
+      const Share share = share_of(first, first + length, ranks.rank(), ranks.size());
+      effect = runner.effect(word, share.begin, share.end - share.begin);
+    });
+  const std::uint64_t has_effect[] = {effect.has_value()};
+  bool all_have = is_cut;
+  if (is_cut)
+    for (const std::uint64_t has : ranks.gather(has_effect)) all_have = all_have && has != 0;
+  std::uint64_t end[] = {0};
+  if (all_have) {
+    const std::vector<State> before = ranks.compose_before(*effect);
+    end[0] = (*effect)[before[from]];
+    return static_cast<State>(ranks.gather(end).back());
+  }
+  together(ranks, [&] {
+    if (ranks.rank() == 0) end[0] = runner.run(word, first, length, from);
+  });
+  return static_cast<State>(ranks.gather(end).front());
+}
+
 namespace {
 
 using nlohmann::json;

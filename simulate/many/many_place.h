@@ -5,18 +5,90 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "krohn/simulate/many/ranked_check.h"
-#include "krohn/simulate/many/ranked_list.h"
-#include "krohn/simulate/many/ranked_samples.h"
+#include "krohn/simulate/check/recheck.h"
+#include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/many/ranked_search.h"
 #include "krohn/simulate/many/ranks.h"
 #include "krohn/simulate/prove/place.h"
 #include "krohn/simulate/run/long_comparison.h"
+#include "krohn/simulate/run/run_dfa.h"
+#include "krohn/simulate/shards/item_workers.h"
+#include "krohn/simulate/words/word.h"
 
 namespace krohn {
+
+/// `recheck`, with the same finding. Collective, with the same arguments on every rank: `options` are for the whole
+/// certificate. Established means that every rank said so of its share. Throws on all ranks what one threw.
+Recheck recheck_on_ranks(Ranks& ranks, const Certificate& certificate, const CheckedModel& model,
+                         const RecheckOptions& options);
+
+// A list worked through by the ranks of a job: rank 0 hands items out as ranks become
+// free, and is given their lines.
+
+/// What rank 0 does with a list.
+struct ListDuty {
+  std::span<const std::uint64_t> items;
+  unsigned threads = 0;  ///< of this rank; 0: the processors that it has for itself
+  LineOf line_of;
+  /// Is given every line, from any rank, in the order in which they come, in the thread that called.
+  std::function<void(std::uint64_t item, const std::string& line)> keep;
+  /// Is told now and then how many lines there are; may throw Interrupted.
+  std::function<void(std::uint64_t lines)> tell;
+};
+
+/// On rank 0, while all others are in `help_with_list`. A rank has as many items at a time as keep its threads busy for
+/// a fraction of what is left: one for each thread where items are few, so that none waits behind a long one. When
+/// anything throws, on any rank, items that are under way are finished and kept, no others are begun, and then it is
+/// thrown here (failure_of). Sent: 8 bytes an item and its line.
+void work_on_list(Ranks& ranks, const ListDuty& duty);
+
+/// On every other rank, until rank 0 has all lines. `line_of` gives every item the line that it has on rank 0. `check`
+/// is called now and then and may throw Interrupted. An interrupt on rank 0 is one here, too (groups/interruption.h).
+void help_with_list(Ranks& ranks, unsigned threads, const LineOf& line_of, const std::function<void()>& check);
+
+// Random words shared out over the ranks of a job, whole ones: each rank reads some of
+// them, and what they say is added up.
+
+/// `sample_from` (simulate/evaluate/lanes/sample.h), or the same on a device.
+using SampleWords = std::function<SampleReport(std::uint64_t first, const Network& network, ArithmeticName arithmetic,
+                                               const SampleOptions& options)>;
+
+/// `sample`, each word by one of the ranks. Collective, with the same arguments on every rank but `here` and
+/// `options.progress`. The report is on every rank, equal in every number to that of one process. Words are read in
+/// rounds of about a second, between which the ranks meet: what one throws, all throw then. Sent: 40 bytes and 40 more
+/// for every length, a rank and round.
+SampleReport sample_on_ranks(Ranks& ranks, const Network& network, ArithmeticName arithmetic,
+                             const SampleOptions& options, const SampleWords& here);
+
+/// How many words a rank reads between two meetings: the ranks agree on it, and it grows until that takes a second.
+class RoundLength {
+ public:
+  std::uint64_t words() const { return words_; }
+  /// Collective: after a round that took this rank so many seconds.
+  void adapt(Ranks& ranks, double seconds);
+
+ private:
+  std::uint64_t words_ = 64;
+};
+
+/// Reads a round of whole words of a comparison: as often LongComparison::read_piece, and ends where that ends. `here`
+/// and `state` are the same on every rank, and `state` is at the beginning of a word. Collective; what `check` throws
+/// on one rank, all throw, with the state as it was.
+void compare_words_on_ranks(Ranks& ranks, const LongComparison& here, std::uint64_t words, LongComparisonState& state,
+                            RoundLength& round, const std::function<void()>& check);
+
+// One long word cut over the ranks of a job: each makes and reads its own share, and
+// what the shares do to all states is composed in their order.
+
+/// Where letters [first, first + length) of the word lead from `from`. Collective, with the same arguments on every
+/// rank: Runner::run, word for word. Shares whose maps cannot be had about as fast as one state is run (Runner::effect)
+/// are read by rank 0 alone. Sent: a map of the automaton's states over each step of MPI_Exscan, and 8 bytes.
+State run_on_ranks(Ranks& ranks, const Runner& runner, const RandomWord& word, std::uint64_t first,
+                   std::uint64_t length, State from);
 
 /// What floors above do on a rank.
 struct RankService {

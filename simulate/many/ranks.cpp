@@ -9,7 +9,7 @@
 #include <new>
 #include <numeric>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 unsigned OneRank::processors() const { return static_cast<unsigned>(omp_get_max_threads()); }

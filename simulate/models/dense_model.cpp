@@ -5,12 +5,11 @@
 #include <Eigen/Core>
 #include <cmath>
 
-#include "krohn/simulate/arithmetic/transposed.h"
+#include "krohn/simulate/arithmetic/parallel_for.h"
 #include "krohn/simulate/models/cross_entropy.h"
-#include "krohn/simulate/models/initialise.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
-#include "krohn/simulate/models/linear_model_step.h"
-#include "krohn/simulate/models/model_parts.h"
+#include "krohn/simulate/models/linear_model_reader.h"
+#include "krohn/simulate/models/models.h"
 #include "krohn/simulate/models/token_layers.h"
 
 namespace krohn {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "krohn/groups/stated_functions.h"
-#include "krohn/simulate/models/initialise.h"
+#include "krohn/groups/base/stated_functions.h"
+#include "krohn/simulate/models/cross_entropy.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
 
 namespace krohn {

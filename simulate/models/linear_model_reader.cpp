@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "krohn/simulate/models/linear_model_step.h"
-
 namespace krohn {
 namespace {
 

@@ -6,9 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "krohn/groups/random.h"
+#include "krohn/groups/base/random.h"
 #include "krohn/simulate/arithmetic/numbers.h"
-#include "krohn/simulate/models/linear_model.h"
 #include "krohn/simulate/models/sequence_model.h"
 #include "krohn/simulate/models/token_layers.h"
 

@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <string>
 
-#include "krohn/groups/error.h"
-#include "krohn/groups/float_environment.h"
-#include "krohn/groups/near_miss.h"
+#include "krohn/constructions/files/safetensors.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/float_environment.h"
+#include "krohn/groups/base/messages.h"
 #include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/dense_model.h"
@@ -18,6 +21,139 @@
 #include "krohn/simulate/models/stock_model.h"
 
 namespace krohn {
+namespace {
+
+template <class Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+ModelParts::ModelParts(std::string_view text, std::string grammar) : text_(text), grammar_(std::move(grammar)) {
+  std::string_view rest = text_;
+  family_ = rest.substr(0, rest.find(':'));
+  rest.remove_prefix(std::min(rest.size(), family_.size() + 1));
+  while (!rest.empty()) {
+    const std::string_view part = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+    const std::size_t equals = part.find('=');
+    Part read{part, part.substr(0, equals), {}};
+    if (equals != std::string_view::npos) read.value = part.substr(equals + 1);
+    for (const Part& other : parts_)
+      if (other.key == read.key) refuse(read, "stands there twice");
+    parts_.push_back(read);
+  }
+}
+
+ModelParts::Part* ModelParts::take(std::string_view key, bool valued) {
+  for (Part& part : parts_)
+    if (part.key == key) {
+      if (part.value.has_value() != valued) refuse(part, valued ? "needs a value" : "takes no value");
+      part.taken = true;
+      return &part;
+    }
+  return nullptr;
+}
+
+bool ModelParts::has(std::string_view part) { return take(part, false) != nullptr; }
+
+std::optional<std::uint32_t> ModelParts::count(std::string_view key, std::uint32_t least, std::uint32_t greatest) {
+  const Part* const part = take(key, true);
+  if (part == nullptr) return std::nullopt;
+  const auto value = number_in<std::uint32_t>(*part->value);
+  if (!value || *value < least || *value > greatest)
+    refuse(*part, fmt::format("needs a number from {} to {}", least, greatest));
+  return value;
+}
+
+std::optional<double> ModelParts::positive(std::string_view key, double greatest, double least) {
+  const Part* const part = take(key, true);
+  if (part == nullptr) return std::nullopt;
+  const auto value = number_in<double>(*part->value);
+  if (!value || !(*value > 0) || *value < least || *value > greatest)
+    refuse(*part, least > 0 ? fmt::format("needs a number from {} to {}", least, greatest)
+                            : fmt::format("needs a number above 0 and at most {}", greatest));
+  return value;
+}
+
+void ModelParts::require_all_taken() const {
+  for (const Part& part : parts_)
+    if (!part.taken) refuse(part, "is not known");
+}
+
+void ModelParts::refuse(std::string_view why) const { throw InputError(fmt::format("model \"{}\": {}", text_, why)); }
+
+void ModelParts::refuse(const Part& part, std::string_view needed) const {
+  throw InputError(fmt::format("model part \"{}\" {}; {}", part.text, needed, grammar_));
+}
+
+namespace {
+
+constexpr std::uint32_t kMaxExtent = 1 << 20;
+
+std::string text_of(const TensorFile& file, const char* key, const std::string& path) {
+  const auto found = file.metadata.find(key);
+  if (found == file.metadata.end())
+    throw InputError(path, fmt::format("its metadata has no \"{}\"; `krohn train` writes models", key));
+  return found->second;
+}
+
+std::uint32_t extent_of(const TensorFile& file, const char* key, const std::string& path) {
+  const std::string text = text_of(file, key, path);
+  std::uint32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > kMaxExtent)
+    throw InputError(path, fmt::format("metadata \"{}\" is not a number from 1 to {}", key, kMaxExtent));
+  return value;
+}
+
+TensorFile file_of(const std::string& task, const SequenceModel<float>& model,
+                   const std::map<std::string, std::string>& metadata) {
+  TensorFile file = model.tensors();
+  file.metadata = {{"format", "krohn.model"},
+                   {"version", "1"},
+                   {"task", task},
+                   {"model", model.name()},
+                   {"letters", std::to_string(model.letters())},
+                   {"labels", std::to_string(model.labels())}};
+  file.metadata.insert(metadata.begin(), metadata.end());
+  return file;
+}
+
+}  // namespace
+
+std::string format_model(const std::string& task, const SequenceModel<float>& model,
+                         const std::map<std::string, std::string>& metadata) {
+  return format_safetensors(file_of(task, model, metadata));
+}
+
+void save_model(const std::string& task, const SequenceModel<float>& model, const std::string& path,
+                const std::map<std::string, std::string>& metadata) {
+  write_safetensors(file_of(task, model, metadata), path);
+}
+
+TrainedModel load_model(const std::string& path) {
+  const FloatEnvironment environment;
+  const TensorFile file = read_safetensors(path);
+  const std::string format = text_of(file, "format", path);
+  if (format == "krohn.network")
+    throw InputError(path,
+                     "a network that `krohn compile` or `krohn snap` made; `krohn run` and `krohn verify` take it");
+  if (format != "krohn.model" || text_of(file, "version", path) != "1")
+    throw InputError(path, "not a trained model of version 1");
+  TrainedModel trained{text_of(file, "task", path), file.metadata,
+                       make_model<float>(text_of(file, "model", path), extent_of(file, "letters", path),
+                                         extent_of(file, "labels", path), 0)};
+  trained.model->load(file);
+  for (const float number : trained.model->parameters())
+    if (!std::isfinite(number)) throw InputError(path, "holds a number that is not finite");
+  return trained;
+}
+
 namespace {
 
 struct UsualName {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "krohn/simulate/models/initialise.h"
+#include "krohn/simulate/models/cross_entropy.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
 
 namespace krohn {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "krohn/constructions/files/tensor_values.h"
-#include "krohn/groups/error.h"
+#include "krohn/constructions/files/safetensors.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/operations/operations_reader.h"
 
 namespace krohn {

@@ -4,8 +4,8 @@
 
 #include <numeric>
 
-#include "krohn/groups/error.h"
-#include "krohn/simulate/models/model_parts.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/simulate/models/models.h"
 #include "krohn/simulate/models/stock/stock_operations.h"
 
 namespace krohn {

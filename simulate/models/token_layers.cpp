@@ -1,10 +1,13 @@
 #include "krohn/simulate/models/token_layers.h"
 
 #include <Eigen/Core>
+
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "krohn/simulate/arithmetic/numbers.h"
-#include "krohn/simulate/arithmetic/transposed.h"
+#include "krohn/simulate/arithmetic/parallel_for.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
 
 namespace krohn {
@@ -155,5 +158,141 @@ void TokenLayers<Real>::convolve_adjoint(const TokenRows& rows, std::span<const 
 
 template struct TokenLayers<float>;
 template struct TokenLayers<double>;
+
+namespace {
+
+constexpr std::size_t kSliceTokens = 656, kParametersOfToken = 512;
+
+}  // namespace
+
+std::vector<Slice> slices_of(const TrainingBatch& batch, std::span<const std::uint32_t> words,
+                             std::span<const std::uint32_t> shared, std::size_t parameters) {
+  std::size_t tokens = 0;
+  for (const std::uint32_t length : batch.lengths) tokens += length;
+  std::size_t count = tokens / std::max(kSliceTokens, parameters / kParametersOfToken);
+  count += count % 2;  // two threads take as many each
+  count = std::clamp<std::size_t>(count, 1, std::max<std::size_t>(words.size(), 1));
+  std::vector<Slice> slices;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t first = words.size() * i / count, end = words.size() * (i + 1) / count;
+    slices.push_back({words.subspan(first, end - first), {}});
+    if (!shared.empty()) slices.back().shared = shared.subspan(first, end - first);
+  }
+  return slices;
+}
+
+template <class Real>
+BatchLoss loss_of_slices(
+    const TrainingBatch& batch, std::span<const Slice> slices, unsigned threads, std::span<Real> gradient,
+    const std::function<BatchLoss(const Slice&, std::span<const TrainingBatch::Target>, std::span<Real>)>& slice_loss) {
+  std::vector<std::uint32_t> slice_of(batch.words);
+  std::vector<std::vector<TrainingBatch::Target>> targets(slices.size());
+  for (std::uint32_t i = 0; i < slices.size(); ++i) {
+    for (const std::uint32_t word : slices[i].words) slice_of[word] = i;
+    targets[i].reserve(batch.targets.size());
+  }
+  for (const TrainingBatch::Target& target : batch.targets) targets[slice_of[target.word]].push_back(target);
+
+  std::vector<BatchLoss> losses(slices.size());
+  // The first slice adds to the gradient itself, whatever the number of threads.
+  std::vector<Numbers<Real>> parts(slices.size());
+  parallel_for(slices.size(), threads, [&](std::size_t i) {
+    if (i > 0) parts[i] = zeros<Real>(gradient.size());
+    losses[i] = slice_loss(slices[i], targets[i], i == 0 ? gradient : std::span<Real>(parts[i]));
+  });
+  BatchLoss result;
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    result.loss += losses[i].loss;
+    result.right += losses[i].right;
+    result.targets += losses[i].targets;
+    if (i > 0)
+      for (std::size_t j = 0; j < gradient.size(); ++j) gradient[j] += parts[i][j];
+  }
+  return result;
+}
+
+template BatchLoss loss_of_slices(
+    const TrainingBatch&, std::span<const Slice>, unsigned, std::span<float>,
+    const std::function<BatchLoss(const Slice&, std::span<const TrainingBatch::Target>, std::span<float>)>&);
+template BatchLoss loss_of_slices(
+    const TrainingBatch&, std::span<const Slice>, unsigned, std::span<double>,
+    const std::function<BatchLoss(const Slice&, std::span<const TrainingBatch::Target>, std::span<double>)>&);
+
+TokenRows rows_of(const TrainingBatch& batch, std::span<const std::uint32_t> words, std::size_t letters) {
+  TokenRows rows;
+  rows.sources = letters;
+  rows.place.resize(batch.words);
+  for (const std::uint32_t word : words) {
+    rows.place[word] = static_cast<std::uint32_t>(rows.words());
+    for (std::uint32_t t = 0; t < batch.lengths[word]; ++t)
+      rows.source.push_back(batch.letters[std::size_t{t} * batch.words + word]);
+    rows.first.push_back(rows.source.size());
+  }
+  return rows;
+}
+
+TokenRows shared_rows_of(const TrainingBatch& batch, const Slice& slice, std::size_t letters) {
+  TokenRows rows;
+  rows.sources = letters;
+  rows.place.resize(batch.words);
+  SharedTokens sharing;
+  sharing.positions = batch.positions;
+  sharing.path.resize(slice.words.size() * batch.positions);
+  for (std::size_t w = 0; w < slice.words.size(); ++w) {
+    const std::uint32_t word = slice.words[w], shared = w == 0 ? 0 : slice.shared[w];
+    std::uint32_t* const path = sharing.path.data() + w * batch.positions;
+    if (w > 0) std::copy_n(path - batch.positions, shared, path);
+    for (std::size_t t = shared; t < batch.lengths[word]; ++t) {
+      path[t] = static_cast<std::uint32_t>(rows.source.size());
+      rows.source.push_back(batch.letters[t * batch.words + word]);
+    }
+    sharing.length.push_back(batch.lengths[word]);
+    sharing.shared.push_back(shared);
+    rows.place[word] = static_cast<std::uint32_t>(w);
+  }
+  rows.sharing = std::move(sharing);
+  return rows;
+}
+
+bool DistinctTargets::is_range() const {
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (rows[i] != rows[0] + i) return false;
+  return !rows.empty();
+}
+
+DistinctTargets distinct_targets(std::span<const TrainingBatch::Target> targets, const TokenRows& rows) {
+  constexpr std::uint32_t kNone = UINT32_MAX;
+  // The first target that asks for this, how many do, and what else its row asks for.
+  struct Asked {
+    std::uint32_t target, count, next;
+  };
+  std::vector<Asked> asked(targets.size());
+  std::vector<std::uint32_t> of_row(rows.tokens(), kNone);
+  std::uint32_t size = 0;
+  for (std::uint32_t i = 0; i < targets.size(); ++i) {
+    const TrainingBatch::Target& target = targets[i];
+    std::uint32_t& first = of_row[rows.row(target.word, target.position)];
+    std::uint32_t at = first;
+    while (at != kNone &&
+           (targets[asked[at].target].label != target.label || targets[asked[at].target].smoothing != target.smoothing))
+      at = asked[at].next;
+    if (at != kNone) {
+      ++asked[at].count;
+    } else {
+      asked[size] = {i, 1, first};
+      first = size++;
+    }
+  }
+  DistinctTargets distinct{std::vector<TrainingBatch::Target>(size), std::vector<std::size_t>(size),
+                           std::vector<std::uint32_t>(size)};
+  std::size_t next = 0;
+  for (std::size_t row = 0; row < of_row.size(); ++row)
+    for (std::uint32_t at = of_row[row]; at != kNone; at = asked[at].next, ++next) {
+      distinct.targets[next] = targets[asked[at].target];
+      distinct.rows[next] = row;
+      distinct.counts[next] = asked[at].count;
+    }
+  return distinct;
+}
 
 }  // namespace krohn

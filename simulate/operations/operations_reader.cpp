@@ -8,8 +8,8 @@
 #include <limits>
 #include <optional>
 
-#include "krohn/groups/error.h"
-#include "krohn/groups/float_environment.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/operations/plan.h"
 
 namespace krohn {

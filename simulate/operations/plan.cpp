@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/operations/stated_lists.h"
 
 namespace krohn {

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <string_view>
 
-#include "krohn/constructions/files/tensor_values.h"
-#include "krohn/groups/error.h"
-#include "krohn/groups/stated_functions.h"
+#include "krohn/constructions/files/safetensors.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/stated_functions.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"
 #include "krohn/simulate/arithmetic/stated_exp.h"
 

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "krohn/groups/stated_functions.h"
+#include "krohn/groups/base/stated_functions.h"
 #include "krohn/simulate/models/kernels/training_vectors.h"
 #include "krohn/simulate/operations/step_kernels.h"
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/arithmetic/stated_exp.h"
 #include "krohn/simulate/operations/step_kernels.h"
 

@@ -6,12 +6,323 @@
 #include <cfenv>
 #include <cmath>
 #include <map>
+#include <numeric>
+#include <optional>
+#include <random>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"
-#include "krohn/simulate/probe/stated_sums.h"
 
 namespace krohn {
+namespace {
+
+class Builder {
+ public:
+  Builder(std::uint32_t terms, const TermsBelow& below) : below_(below) { tree_.terms = terms; }
+
+  /// The number of the subtree of these terms, in rising order; nothing where they have none.
+  std::optional<std::uint32_t> build(const std::vector<std::uint32_t>& terms) {
+    std::uint32_t branch = terms[0], size = 1;
+    std::map<std::uint32_t, std::vector<std::uint32_t>> meeting;  // by the size of the node where they meet the first
+    for (std::size_t i = 1; i < terms.size(); ++i) meeting[below_(terms[0], terms[i])].push_back(terms[i]);
+    for (const auto& [total, group] : meeting) {
+      if (total != size + group.size()) return std::nullopt;
+      SummationTree::Node node{{branch}};
+      for (const std::vector<std::uint32_t>& part : parts(group, total)) {
+        const auto child = build(part);
+        if (!child) return std::nullopt;
+        node.children.push_back(*child);
+      }
+      tree_.nodes.push_back(std::move(node));
+      branch = tree_.terms + static_cast<std::uint32_t>(tree_.nodes.size()) - 1;
+      size = total;
+    }
+    return branch;
+  }
+
+  SummationTree take() { return std::move(tree_); }
+
+ private:
+  /// What meets the first term's way in one node: terms that meet below it belong to one child.
+  std::vector<std::vector<std::uint32_t>> parts(const std::vector<std::uint32_t>& group, std::uint32_t total) const {
+    std::vector<std::vector<std::uint32_t>> parts;
+    for (const std::uint32_t term : group) {
+      const auto home =
+          std::find_if(parts.begin(), parts.end(), [&](const auto& part) { return below_(part[0], term) < total; });
+      if (home == parts.end())
+        parts.push_back({term});
+      else
+        home->push_back(term);
+    }
+    return parts;
+  }
+
+  const TermsBelow& below_;
+  SummationTree tree_;
+};
+
+/// The terms below each node, in rising order.
+std::vector<std::vector<std::uint32_t>> leaves_below(const SummationTree& tree) {
+  std::vector<std::vector<std::uint32_t>> leaves;
+  for (const SummationTree::Node& node : tree.nodes) {
+    std::vector<std::uint32_t> all;
+    for (const std::uint32_t child : node.children) {
+      if (tree.is_term(child))
+        all.push_back(child);
+      else
+        all.insert(all.end(), leaves[child - tree.terms].begin(), leaves[child - tree.terms].end());
+    }
+    std::ranges::sort(all);
+    leaves.push_back(std::move(all));
+  }
+  return leaves;
+}
+
+/// Whether below this node one term after the other, from the first to the last or the other way, joins the sum.
+bool is_chain(const SummationTree& tree, std::uint32_t number, bool from_last) {
+  std::vector<std::uint32_t> joined;
+  while (!tree.is_term(number)) {
+    const auto& children = tree.node(number).children;
+    if (children.size() != 2) return false;
+    const bool first_is_sum = !tree.is_term(children[0]), second_is_sum = !tree.is_term(children[1]);
+    if (first_is_sum && second_is_sum) return false;
+    if (!first_is_sum && !second_is_sum) {
+      joined.push_back(children[from_last ? 0 : 1]);
+      number = children[from_last ? 1 : 0];
+    } else {
+      joined.push_back(children[first_is_sum ? 1 : 0]);
+      number = children[first_is_sum ? 0 : 1];
+    }
+  }
+  joined.push_back(number);
+  return from_last ? std::ranges::is_sorted(joined) : std::ranges::is_sorted(joined, std::greater{});
+}
+
+bool is_pairwise(const SummationTree& tree, const std::vector<std::vector<std::uint32_t>>& leaves) {
+  const auto size = [&](std::uint32_t number) { return tree.is_term(number) ? 1 : leaves[number - tree.terms].size(); };
+  for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+    const auto& children = tree.nodes[i].children;
+    if (children.size() != 2 || size(children[0]) != size(children[1])) return false;
+    if (leaves[i].back() - leaves[i].front() + 1 != leaves[i].size()) return false;
+  }
+  return true;
+}
+
+/// The number of lanes that take every k-th term, each one after the other; 0 where there are none.
+std::uint32_t lanes_of(const SummationTree& tree, const std::vector<std::vector<std::uint32_t>>& leaves) {
+  for (std::uint32_t lanes = tree.terms / 2; lanes > 1; --lanes) {
+    if (tree.terms % lanes != 0) continue;
+    std::uint32_t found = 0;
+    for (std::size_t i = 0; i < leaves.size(); ++i) {
+      bool is_lane = leaves[i].size() == tree.terms / lanes;
+      for (std::size_t j = 1; is_lane && j < leaves[i].size(); ++j) is_lane = leaves[i][j] - leaves[i][j - 1] == lanes;
+      found += is_lane && is_chain(tree, tree.terms + static_cast<std::uint32_t>(i), false) ? 1 : 0;
+    }
+    if (found == lanes) return lanes;
+  }
+  return 0;
+}
+
+std::string parentheses(const SummationTree& tree, std::uint32_t number) {
+  if (tree.is_term(number)) return std::to_string(number);
+  std::string text = "(";
+  for (const std::uint32_t child : tree.node(number).children)
+    text += (text.size() > 1 ? " " : "") + parentheses(tree, child);
+  return text + ")";
+}
+
+}  // namespace
+
+bool SummationTree::is_binary() const {
+  return std::ranges::all_of(nodes, [](const Node& node) { return node.children.size() == 2; });
+}
+
+bool SummationTree::is_sequential() const {
+  return is_chain(*this, terms + static_cast<std::uint32_t>(nodes.size()) - 1, false);
+}
+
+std::string to_string(const SummationTree& tree) {
+  const std::uint32_t root = tree.terms + static_cast<std::uint32_t>(tree.nodes.size()) - 1;
+  const auto leaves = leaves_below(tree);
+  if (tree.is_sequential()) return "one after the other";
+  if (is_chain(tree, root, true)) return "one after the other, from the last to the first";
+  std::size_t most = 0;
+  for (const auto& node : tree.nodes) most = std::max(most, node.children.size());
+  if (tree.nodes.size() == 1) return "all at once";
+  if (most > 2) return "up to " + std::to_string(most) + " numbers at once";
+  if (is_pairwise(tree, leaves)) return "pairwise";
+  if (const std::uint32_t lanes = lanes_of(tree, leaves))
+    return "in " + std::to_string(lanes) + " lanes, then the lanes' sums";
+  constexpr std::uint32_t kShort = 16;
+  return tree.terms <= kShort ? parentheses(tree, root) : "in another order";
+}
+
+std::optional<SummationTree> summation_tree(std::uint32_t terms, const TermsBelow& below) {
+  std::vector<std::uint32_t> all(terms);
+  std::iota(all.begin(), all.end(), 0);
+  Builder builder(terms, below);
+  if (!builder.build(all)) return std::nullopt;
+  return builder.take();
+}
+
+namespace {
+
+/// Uniform in [first, last], the same on every machine.
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : engine_(seed) {}
+  std::int64_t between(std::int64_t first, std::int64_t last) {
+    return first + static_cast<std::int64_t>(engine_() % static_cast<std::uint64_t>(last - first + 1));
+  }
+  bool coin() { return engine_() % 2 == 0; }
+  std::uint64_t bits() { return engine_(); }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+template <class A>
+typename A::Number number_of(double value) {
+  if constexpr (std::is_floating_point_v<typename A::Number>)
+    return static_cast<typename A::Number>(value);
+  else
+    return typename A::Number(static_cast<float>(value));
+}
+
+template <class A>
+class Fold {
+ public:
+  Fold(const SummationTree& order, const Factors& factors, bool last_first)
+      : order_(order), factors_(factors), last_first_(last_first) {}
+
+  double sum() {
+    for (const SummationTree::Node& node : order_.nodes) sums_.push_back(added(node.children[0], node.children[1]));
+    return to_double(A::store(sums_.back()));
+  }
+
+ private:
+  using Sum = typename A::Sum;
+
+  auto left(std::uint32_t term) const { return number_of<A>(factors_.left[term]); }
+  Sum right(std::uint32_t term) const { return A::load(number_of<A>(factors_.right[term])); }
+
+  Sum added(std::uint32_t first, std::uint32_t second) const {
+    if (order_.is_term(first) && order_.is_term(second)) {
+      if (last_first_) std::swap(first, second);
+      return A::add_product(A::product(left(first), right(first)), left(second), right(second));
+    }
+    if (order_.is_term(first)) std::swap(first, second);
+    const Sum sum = sums_[first - order_.terms];
+    return order_.is_term(second) ? A::add_product(sum, left(second), right(second))
+                                  : A::add(sum, sums_[second - order_.terms]);
+  }
+
+  const SummationTree& order_;
+  const Factors& factors_;
+  bool last_first_;
+  std::vector<Sum> sums_;
+};
+
+template <class A>
+double random_number(Dice& dice, int digits, int exponent) {
+  const std::uint64_t mantissa =
+      (std::uint64_t{1} << (digits - 1)) | (dice.bits() >> (65 - digits) & ((std::uint64_t{1} << (digits - 1)) - 1));
+  const double value = std::ldexp(static_cast<double>(mantissa), exponent - digits + 1);
+  return to_double(round_weight<A>(dice.coin() ? value : -value));
+}
+
+template <class A>
+Factors rounding_sum(Dice& dice, std::uint32_t terms) {
+  Factors factors;
+  const int digits = static_cast<int>(dice.between(1, A::digits));
+  const int spread = dice.coin() ? 0 : static_cast<int>(dice.between(1, 3));
+  // Of some the products, or their sums, are subnormal; of some the factors on one side.
+  const std::int64_t kind = dice.between(0, 7);
+  const int depth = A::least_exponent - A::digits / 2;
+  const int left = kind == 0 ? depth / 2 : kind == 1 ? depth : kind == 2 ? -depth : 0;
+  const int right = kind == 0 ? depth / 2 : kind == 1 ? -depth : kind == 2 ? depth : 0;
+  const std::int64_t density = dice.between(1, 4);
+  for (std::uint32_t term = 0; term < terms; ++term) {
+    const bool is_zero = dice.between(1, 4) > density;
+    const auto number = [&](int centre) {
+      const int exponent = centre + static_cast<int>(dice.between(-spread, spread));
+      return is_zero ? 0.0 : random_number<A>(dice, digits, std::min(exponent, A::greatest_exponent));
+    };
+    factors.left.push_back(number(left));
+    factors.right.push_back(number(right));
+  }
+  if (dice.coin()) {  // what comes late undoes what came early, and leaves what was lost or kept
+    const auto from = static_cast<std::uint32_t>(dice.between(0, terms / 2 - 1));
+    const auto to = static_cast<std::uint32_t>(dice.between(terms / 2, terms - 1));
+    factors.left[to] = -factors.left[from];
+    factors.right[to] = factors.right[from];
+  }
+  return factors;
+}
+
+/// value · 2^exponent where that is a number of the format; nothing where it has too many digits or is too small.
+template <class A>
+std::optional<double> scaled(std::int64_t value, int exponent) {
+  const double number = std::ldexp(static_cast<double>(value), exponent);
+  const bool is_whole = std::ldexp(number, -exponent) == static_cast<double>(value);
+  return is_whole && to_double(round_weight<A>(number)) == number ? std::optional(number) : std::nullopt;
+}
+
+template <class A>
+ExactSum exact_sum(Dice& dice, std::uint32_t terms, bool normal) {
+  ExactSum exact{{std::vector<double>(terms), std::vector<double>(terms)}};
+  // The grain lies anywhere that the format allows, often at its ends; the left factors have a part of it.
+  const int least = normal ? A::least_exponent : A::least_exponent - A::digits + 1,
+            most = A::greatest_exponent - A::digits;
+  const std::int64_t place = dice.between(0, 9);
+  const auto grain = static_cast<int>(place == 0 ? least : place == 1 ? most : dice.between(least, most));
+  const auto shift = static_cast<int>(std::max<std::int64_t>(dice.between(-3, 3), grain - most));
+  std::int64_t left_over = std::int64_t{1} << A::digits, sum = 0;
+  for (std::uint32_t term = 0; term < terms && left_over > 0; ++term) {
+    // Up to all that is left over, or 1 less; one factor is 1, so that the other has all digits, or both are long.
+    const std::int64_t share = std::max<std::int64_t>(1, left_over >> (dice.coin() ? dice.between(0, A::digits) : 0));
+    const std::int64_t value = dice.coin() ? std::max<std::int64_t>(1, share - 1) : dice.between(1, share);
+    const auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(value)));
+    std::int64_t a = dice.coin() ? 1 : dice.between(1, root), b = value / a;
+    if (dice.coin()) std::swap(a, b);
+    const bool is_negative = dice.coin();
+    const auto left = scaled<A>(is_negative ? -a : a, shift), right = scaled<A>(b, grain - shift);
+    if (!left || !right) continue;
+    if (normal && std::fabs(*right) < std::ldexp(1.0, A::least_exponent)) continue;
+    exact.factors.left[term] = *left;
+    exact.factors.right[term] = *right;
+    left_over -= a * b;
+    sum += is_negative ? -a * b : a * b;
+  }
+  exact.sum = std::ldexp(static_cast<double>(sum), grain);
+  return exact;
+}
+
+}  // namespace
+
+double stated_sum(ArithmeticName arithmetic, const SummationTree& order, const Factors& factors, bool last_first) {
+  return with_arithmetic(arithmetic, [&](auto a) { return Fold<decltype(a)>(order, factors, last_first).sum(); });
+}
+
+std::vector<Factors> rounding_sums(Precision format, std::uint32_t terms, std::uint64_t count, std::uint64_t seed) {
+  Dice dice(seed);
+  std::vector<Factors> sums;
+  with_format(format, [&](auto a) {
+    while (sums.size() < count) sums.push_back(rounding_sum<decltype(a)>(dice, terms));
+  });
+  return sums;
+}
+
+std::vector<ExactSum> exact_sums(Precision format, std::uint32_t terms, std::uint64_t count, std::uint64_t seed,
+                                 bool normal) {
+  Dice dice(seed);
+  std::vector<ExactSum> sums;
+  with_format(format, [&](auto a) {
+    while (sums.size() < count) sums.push_back(exact_sum<decltype(a)>(dice, terms, normal));
+  });
+  return sums;
+}
+
 namespace {
 
 struct FormatFacts {

@@ -13,9 +13,62 @@
 #include <vector>
 
 #include "krohn/simulate/arithmetic/arithmetic_name.h"
-#include "krohn/simulate/probe/summation_tree.h"
 
 namespace krohn {
+
+/// The terms are leaves 0 … terms − 1; node i has the number terms + i, its children come before it, and the last node
+/// is the sum. Children are ordered by their first term. A node of more than two children adds them at once, as tensor
+/// cores do.
+struct SummationTree {
+  struct Node {
+    std::vector<std::uint32_t> children;
+  };
+  std::uint32_t terms = 0;
+  std::vector<Node> nodes;
+
+  bool is_term(std::uint32_t number) const { return number < terms; }
+  const Node& node(std::uint32_t number) const { return nodes[number - terms]; }
+  /// Whether every node adds two numbers.
+  bool is_binary() const;
+  /// Whether term 0 and 1 are added, then term 2 to that, and so on: the order of simulate/arithmetic/apply.h.
+  bool is_sequential() const;
+};
+
+/// "one after the other", "pairwise", "8 lanes …", or the parentheses of a short sum.
+std::string to_string(const SummationTree& tree);
+
+/// The number of terms below the node where terms i ≠ j meet.
+using TermsBelow = std::function<std::uint32_t(std::uint32_t i, std::uint32_t j)>;
+
+/// The tree in which `below` holds; nothing where there is none. At most n(n − 1)/2 questions. The method is that of
+/// FPRev (Xie, Gao, Zhang & Wu 2024): the terms, by what `below` says of them and term 0, are the branches that meet
+/// its way to the root.
+std::optional<SummationTree> summation_tree(std::uint32_t terms, const TermsBelow& below);
+
+// Sums of products as the arithmetics of simulate/arithmetic/arithmetic.h take them, in
+// any order, and the sums on which arithmetics differ.
+
+struct Factors {
+  std::vector<double> left, right;  ///< of equal length, numbers of one format
+};
+
+/// The sum as `arithmetic` takes it in the order of a binary tree: a term that joins a sum is added with add_product,
+/// and of two terms the first (or, with `last_first`, the second) is rounded on its own.
+double stated_sum(ArithmeticName arithmetic, const SummationTree& order, const Factors& factors, bool last_first);
+
+/// Sums that round: factors of all their digits, or few and small ones, of one or of many exponents, cancelling or not,
+/// down to subnormal numbers. The same for the same seed.
+std::vector<Factors> rounding_sums(Precision format, std::uint32_t terms, std::uint64_t count, std::uint64_t seed);
+
+/// Sums whose partial sums, of any terms, all are numbers of `format`: multiples of a grain whose absolute values add
+/// up to at most 2^digits grains, the grain anywhere from the least positive number (with `normal`: the least normal
+/// one) on; and the exact sums.
+struct ExactSum {
+  Factors factors;
+  double sum = 0;
+};
+std::vector<ExactSum> exact_sums(Precision format, std::uint32_t terms, std::uint64_t count, std::uint64_t seed,
+                                 bool normal);
 
 /// Σ left[i] right[i] of numbers of one format, handed over and given back as doubles.
 using SumOfProducts = std::function<double(std::span<const double> left, std::span<const double> right)>;

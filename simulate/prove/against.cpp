@@ -6,11 +6,10 @@
 #include <utility>
 
 #include "krohn/automata/operations/equivalence.h"
-#include "krohn/simulate/prove/claims/claim_text.h"
-#include "krohn/simulate/prove/claims/contradiction.h"
+#include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/machine/reader_run.h"
-#include "krohn/simulate/prove/pairs/network_reader.h"
-#include "krohn/simulate/prove/steps.h"
+#include "krohn/simulate/prove/pairs/network_machine.h"
+#include "krohn/simulate/prove/self_check.h"
 
 namespace krohn {
 namespace {

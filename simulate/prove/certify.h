@@ -2,9 +2,10 @@
 // not.
 #pragma once
 
+#include <optional>
+
 #include "krohn/constructions/network/network.h"
 #include "krohn/simulate/prove/claims/certificate.h"
-#include "krohn/simulate/prove/claims/certify_options.h"
 
 namespace krohn {
 
@@ -16,5 +17,11 @@ namespace krohn {
 /// no search reaches: a wrong one refutes. In another order than `sequential`: certify_order. In exact arithmetic,
 /// where all orders give the same: simulate/prove/certify_exact.h.
 Certificate certify(const Network& network, const CertifyOptions& options);
+
+/// Of a network that snaps after K letters, with one codeword for each label: the bounds of
+/// simulate/prove/bounds/bounds.h, started at the rounded codewords, keep every layer within the margin for K letters,
+/// after which it snaps to the right codeword. Proved for every length, by induction over blocks of K letters, or
+/// nothing. Costs as certify_bounds.
+std::optional<Certificate> certify_snapped(const Network& network, const CertifyOptions& options);
 
 }  // namespace krohn

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "krohn/automata/cascades/emulation.h"
-#include "krohn/groups/counted.h"
-#include "krohn/groups/error.h"
-#include "krohn/groups/time_limit.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/evaluate/exact_network.h"
 
 namespace krohn {

@@ -1,7 +1,7 @@
 // simulate/prove/certify_exact.h — certificate 1 of MATH.md §5 in exact arithmetic.
 #pragma once
 
-#include "krohn/simulate/prove/claims/certify_options.h"
+#include "krohn/simulate/prove/claims/certificate.h"
 
 namespace krohn {
 

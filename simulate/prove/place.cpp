@@ -1,6 +1,6 @@
 #include "krohn/simulate/prove/place.h"
 
-#include "krohn/simulate/prove/pairs/certify_reachable.h"
+#include "krohn/simulate/prove/pairs/pair_search.h"
 
 namespace krohn {
 

@@ -4,7 +4,6 @@
 #include "krohn/constructions/network/network.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/claims/certificate.h"
-#include "krohn/simulate/prove/claims/certify_options.h"
 
 namespace krohn {
 

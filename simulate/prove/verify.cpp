@@ -6,23 +6,22 @@
 #include <cmath>
 #include <utility>
 
-#include "krohn/groups/counted.h"
-#include "krohn/groups/float_environment.h"
-#include "krohn/groups/random.h"
-#include "krohn/groups/time_limit.h"
+#include "krohn/groups/base/float_environment.h"
+#include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/random.h"
+#include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/check/certificate_file.h"
-#include "krohn/simulate/check/not_established.h"
 #include "krohn/simulate/check/recheck.h"
-#include "krohn/simulate/evaluate/lanes/accepted_word.h"
+#include "krohn/simulate/check/recheck_arithmetic.h"
+#include "krohn/simulate/evaluate/lanes/sample.h"
 #include "krohn/simulate/prove/against.h"
 #include "krohn/simulate/prove/certify.h"
-#include "krohn/simulate/prove/claims/claim_text.h"
+#include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/machine/certify_reader.h"
 #include "krohn/simulate/prove/machine/reader_run.h"
-#include "krohn/simulate/prove/pairs/network_automaton.h"
+#include "krohn/simulate/prove/pairs/network_machine.h"
 #include "krohn/simulate/prove/place.h"
 #include "krohn/simulate/prove/self_check.h"
-#include "krohn/simulate/prove/steps.h"
 #include "krohn/simulate/run/long_comparison.h"
 
 namespace krohn {

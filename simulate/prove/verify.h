@@ -12,11 +12,9 @@
 
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/constructions/network/network.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/claims/certificate.h"
-#include "krohn/simulate/prove/claims/certify_options.h"
-#include "krohn/simulate/prove/claims/contradiction.h"
 #include "krohn/simulate/run/letter_reader.h"
 
 namespace krohn {

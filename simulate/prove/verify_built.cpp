@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "krohn/simulate/prove/claims/claim_text.h"
+#include "krohn/simulate/prove/claims/certificate.h"
 
 namespace krohn {
 namespace {

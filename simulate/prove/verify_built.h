@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "krohn/constructions/network/network.h"
-#include "krohn/constructions/network/precision.h"
 #include "krohn/simulate/prove/verify.h"
 
 namespace krohn {

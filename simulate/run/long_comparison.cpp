@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "krohn/automata/dfa/tabulate.h"
+#include "krohn/automata/dfa/dfa.h"
 
 namespace krohn {
 namespace {

@@ -9,19 +9,88 @@
 #include <algorithm>
 #include <cassert>
 #include <cerrno>
+#include <charconv>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <optional>
+#include <queue>
 #include <set>
 #include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
 
-#include "krohn/groups/atomic_file.h"
-#include "krohn/groups/error.h"
-#include "krohn/groups/pending_path.h"
+#include "krohn/automata/formats/json.h"
+#include "krohn/groups/base/atomic_file.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/check/sha256.h"
-#include "krohn/simulate/shards/part_line.h"
 
 namespace krohn {
+
+// The lines of a part as they stand in its file.
+
+/// With its line break.
+std::string header_line(const PartHeader& header);
+/// Nothing when the line is no header.
+std::optional<PartHeader> parse_header(std::string_view line);
+
+/// {"subject":…} as item 17: {"item":17,"subject":…} with a line break.
+std::string numbered(std::uint64_t item, std::string_view line);
+/// The item, and the line as it was before. Nothing when it is no such line, whole and of JSON.
+std::optional<std::pair<std::uint64_t, std::string>> parse_numbered(std::string_view line);
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kItem = "{\"item\":";
+
+}  // namespace
+
+std::string header_line(const PartHeader& header) {
+  Json json{{"part", header.kind},          {"krohn", header.maker}, {"options", header.options},
+            {"list", header.list},          {"items", header.items}, {"shard", header.shard.number},
+            {"shards", header.shard.count}, {"lines", header.lines}};
+  if (!header.digest.empty()) json["sha256"] = header.digest;
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::optional<PartHeader> parse_header(std::string_view line) {
+  const Json json = Json::parse(line, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  for (const char* name : {"part", "krohn", "options", "list"})
+    if (!json.contains(name) || !json[name].is_string()) return std::nullopt;
+  for (const char* name : {"items", "shard", "shards", "lines"})
+    if (!json.contains(name) || !json[name].is_number_unsigned()) return std::nullopt;
+  PartHeader header{json["part"],    json["krohn"],
+                    json["options"], json["list"],
+                    json["items"],   {json["shard"], json["shards"]},
+                    json["lines"],   {}};
+  if (json.contains("sha256")) {
+    if (!json["sha256"].is_string()) return std::nullopt;
+    header.digest = json["sha256"];
+  }
+  if (header.shard.number < 1 || header.shard.number > header.shard.count || header.shard.count > kMostShards)
+    return std::nullopt;
+  return header;
+}
+
+std::string numbered(std::uint64_t item, std::string_view line) {
+  assert(line.size() > 2 && line.front() == '{' && line.find('\n') == std::string_view::npos);
+  return fmt::format("{}{},{}\n", kItem, item, line.substr(1));
+}
+
+std::optional<std::pair<std::uint64_t, std::string>> parse_numbered(std::string_view line) {
+  if (!line.starts_with(kItem) || !Json::accept(line)) return std::nullopt;
+  const char* const end = line.data() + line.size();
+  std::uint64_t item = 0;
+  const auto [stop, error] = std::from_chars(line.data() + kItem.size(), end, item);
+  if (error != std::errc() || stop == end || *stop != ',') return std::nullopt;
+  return std::pair(item, "{" + std::string(stop + 1, end));
+}
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -265,6 +334,61 @@ MergedParts merge_parts(const std::vector<std::string>& paths) {
                                                 merged.header.shard.count, lines.size(), merged.header.items));
   for (auto& [item, line] : lines) merged.lines.push_back(std::move(line));
   return merged;
+}
+
+namespace {
+
+constexpr std::uint64_t kMostCost = std::uint64_t{1} << 40;  // no sum of 2^23 of them overflows
+
+std::optional<std::uint64_t> number_of(std::string_view digits) {
+  std::uint64_t number = 0;
+  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || stop != digits.data() + digits.size()) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+Shard parse_shard(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  if (slash != std::string_view::npos) {
+    const auto number = number_of(text.substr(0, slash)), count = number_of(text.substr(slash + 1));
+    if (number && count && *number >= 1 && *number <= *count && *count <= kMostShards) return {*number, *count};
+  }
+  throw InputError("--shard", fmt::format("\"{}\" is no shard; write 3/100 for the third of a hundred (at most {})",
+                                          text, kMostShards));
+}
+
+std::string to_string(Shard shard) { return fmt::format("{}/{}", shard.number, shard.count); }
+
+std::vector<std::uint64_t> items_of(Shard shard, const std::vector<std::uint64_t>& costs) {
+  assert(shard.number >= 1 && shard.number <= shard.count);
+  const auto cost_of = [&costs](std::uint64_t item) { return std::clamp<std::uint64_t>(costs[item], 1, kMostCost); };
+  std::vector<std::uint64_t> order(costs.size());
+  std::iota(order.begin(), order.end(), std::uint64_t{0});
+  std::ranges::stable_sort(order, [&](std::uint64_t a, std::uint64_t b) { return cost_of(a) > cost_of(b); });
+  using Load = std::pair<std::uint64_t, std::uint64_t>;  // cost so far, shard: the least comes first
+  std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
+  for (std::uint64_t number = 1; number <= shard.count; ++number) loads.emplace(0, number);
+  std::vector<std::uint64_t> items;
+  for (const std::uint64_t item : order) {
+    const auto [load, number] = loads.top();
+    loads.pop();
+    loads.emplace(load + cost_of(item), number);
+    if (number == shard.number) items.push_back(item);
+  }
+  std::ranges::sort(items);
+  return items;
+}
+
+std::string ranges_of(const std::vector<std::uint64_t>& numbers) {
+  std::string text;
+  for (std::size_t first = 0, last = 0; first < numbers.size(); first = last + 1) {
+    for (last = first; last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1;) ++last;
+    text += fmt::format("{}{}", text.empty() ? "" : ",", numbers[first]);
+    if (last > first) text += fmt::format("-{}", numbers[last]);
+  }
+  return text;
 }
 
 }  // namespace krohn

@@ -6,7 +6,7 @@
 #include <cassert>
 #include <numeric>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 namespace {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "krohn/simulate/tasks/task.h"
-#include "krohn/simulate/tasks/task_content.h"
 
 namespace krohn {
 

@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/simulate/words/word.h"
 
 namespace krohn {
 
@@ -32,6 +33,111 @@ void Task::check_length(std::uint64_t length) const {
       info().length_step == 1 ? "" : fmt::format(", {}, …", info().least_length + info().length_step);
   throw InputError(fmt::format("task {}: length {} ({}) is not possible; lengths are {}{} and up", info().name, length,
                                info().length_unit, info().least_length, step));
+}
+
+namespace {
+
+/// Letters that stand at positions offset, offset + period, … of the input, made from consecutive letters of a word.
+class Comb {
+ public:
+  Comb(std::uint64_t period, std::uint64_t offset) : period_(period), offset_(offset) {}
+
+  /// Calls put(i, letter) for every tooth at position first + i, i < count.
+  template <class Put>
+  void fill(const RandomWord& word, std::uint64_t first, std::uint64_t count, Put put) const {
+    std::uint64_t tooth = first <= offset_ ? 0 : (first - offset_ + period_ - 1) / period_;
+    Letter buffer[kBuffer];
+    while (tooth * period_ + offset_ < first + count) {
+      const std::uint64_t left = (first + count - offset_ - tooth * period_ + period_ - 1) / period_;
+      const std::uint64_t here = left < kBuffer ? left : kBuffer;
+      word.fill(tooth, {buffer, here});
+      for (std::uint64_t k = 0; k < here; ++k) put((tooth + k) * period_ + offset_ - first, buffer[k]);
+      tooth += here;
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t kBuffer = 1024;
+  std::uint64_t period_, offset_;
+};
+
+class Uniform : public TaskContent {
+ public:
+  explicit Uniform(Letter letters) : letters_(letters) {}
+  ContentPlan plan() const override { return {ContentPlan::Kind::kUniform, letters_, 1}; }
+  void fill(std::uint64_t seed, std::uint64_t index, std::uint64_t first, std::span<Letter> out) const override {
+    RandomWord(letters_, seed, index).fill(first, out);
+  }
+  bool may_stand(Letter letter, std::uint64_t) const override { return letter < letters_; }
+
+ private:
+  Letter letters_;
+};
+
+class Alternating : public TaskContent {
+ public:
+  explicit Alternating(Letter m) : m_(m) {}
+  ContentPlan plan() const override { return {ContentPlan::Kind::kAlternating, m_, 2}; }
+  void fill(std::uint64_t seed, std::uint64_t index, std::uint64_t first, std::span<Letter> out) const override {
+    // Two streams for each sample, so that digits and operators are independent.
+    const RandomWord digits(m_, seed, 2 * index), operators(3, seed, 2 * index + 1);
+    Comb(2, 0).fill(digits, first, out.size(), [&](std::uint64_t i, Letter letter) { out[i] = letter; });
+    Comb(2, 1).fill(operators, first, out.size(), [&](std::uint64_t i, Letter letter) { out[i] = m_ + letter; });
+  }
+  std::uint64_t period() const override { return 2; }
+  bool may_stand(Letter letter, std::uint64_t position) const override {
+    return position % 2 == 0 ? letter < m_ : letter >= m_ && letter < m_ + 3;
+  }
+
+ private:
+  Letter m_;
+};
+
+class Spaced : public TaskContent {
+ public:
+  Spaced(Letter letters, std::uint64_t period) : letters_(letters), period_(period) {}
+  ContentPlan plan() const override { return {ContentPlan::Kind::kSpaced, letters_, period_}; }
+  void fill(std::uint64_t seed, std::uint64_t index, std::uint64_t first, std::span<Letter> out) const override {
+    for (Letter& letter : out) letter = letters_;
+    Comb(period_, period_ - 1)
+        .fill(RandomWord(letters_, seed, index), first, out.size(),
+              [&](std::uint64_t i, Letter letter) { out[i] = letter; });
+  }
+  std::uint64_t period() const override { return period_; }
+  bool may_stand(Letter letter, std::uint64_t position) const override {
+    return position % period_ == period_ - 1 ? letter < letters_ : letter == letters_;
+  }
+
+ private:
+  Letter letters_;
+  std::uint64_t period_;
+};
+
+}  // namespace
+
+std::unique_ptr<TaskContent> uniform_content(Letter letters) { return std::make_unique<Uniform>(letters); }
+std::unique_ptr<TaskContent> alternating_content(Letter m) { return std::make_unique<Alternating>(m); }
+std::unique_ptr<TaskContent> spaced_content(Letter letters, std::uint64_t period) {
+  return std::make_unique<Spaced>(letters, period);
+}
+
+std::uint64_t sample_length(const Task& task, const DatasetOptions& options, std::uint64_t index) {
+  const TaskInfo& info = task.info();
+  const auto [least, greatest] = options.lengths;
+  const std::uint64_t step = info.length_step;
+  const std::uint64_t first = least <= info.least_length
+                                  ? info.least_length
+                                  : info.least_length + (least - info.least_length + step - 1) / step * step;
+  if (greatest < first)
+    throw InputError(fmt::format("task {} has no length from {} to {}; lengths are {}{} and up", info.name, least,
+                                 greatest, info.least_length,
+                                 step == 1 ? "" : fmt::format(", {}, …", info.least_length + step)));
+  const std::uint64_t choices = (greatest - first) / step + 1;
+  if (choices == 1) return first;
+  if (choices > UINT32_MAX) throw InputError("a range of lengths holds at most 2^32 − 1 of them");
+  // A stream of its own, far from the samples' streams 0, 1, 2, ….
+  constexpr std::uint64_t kLengthStream = UINT64_MAX;
+  return first + step * RandomWord(static_cast<Letter>(choices), options.seed, kLengthStream).at(index);
 }
 
 }  // namespace krohn

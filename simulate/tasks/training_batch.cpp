@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "krohn/groups/error.h"
-#include "krohn/simulate/tasks/dataset.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/simulate/tasks/task.h"
 
 namespace krohn {
 

@@ -11,7 +11,7 @@
 
 #include "krohn/simulate/models/linear_model_reader.h"
 
-#include "krohn/groups/float_environment.h"
+#include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/arithmetic/parallel_for.h"
 
 namespace krohn {

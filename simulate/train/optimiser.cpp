@@ -9,8 +9,8 @@
 #include <numeric>
 #include <vector>
 
-#include "krohn/groups/error.h"
-#include "krohn/groups/stated_functions.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/stated_functions.h"
 #include "krohn/simulate/arithmetic/parallel_for.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
 

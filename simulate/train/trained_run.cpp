@@ -1,14 +1,20 @@
 #include "krohn/simulate/train/trained_run.h"
 
 #include <fmt/format.h>
+#include <Eigen/Core>
 
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
+#include <set>
 
 #include "krohn/constructions/files/safetensors.h"
-#include "krohn/groups/error.h"
-#include "krohn/simulate/models/model_file.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/float_environment.h"
+#include "krohn/simulate/models/models.h"
+#include "krohn/simulate/tasks/task_automaton.h"
+#include "krohn/simulate/train/evaluate_model.h"
 
 namespace krohn {
 namespace {
@@ -110,6 +116,127 @@ TrainedRun load_trained_run(const std::string& description, const std::string& p
            number_of<double>(file, "validation_loss", path), number_of<std::uint64_t>(file, "right", path),
            number_of<std::uint64_t>(file, "targets", path), number_of<double>(file, "seconds", path)},
           load_model(path).model};
+}
+
+namespace {
+
+/// h ↦ A h + b of one letter, dense, in double.
+struct AffineMap {
+  Eigen::MatrixXd a;
+  Eigen::VectorXd b;
+};
+
+AffineMap affine_map(const LinearModel& view, Letter letter) {
+  const std::size_t hidden = view.hidden, block = view.block;
+  AffineMap map{Eigen::MatrixXd::Zero(hidden, hidden), Eigen::VectorXd::Zero(hidden)};
+  for (std::size_t row = 0; row < hidden; ++row)
+    for (std::size_t column = 0; column < block; ++column)
+      map.a(static_cast<Eigen::Index>(row), static_cast<Eigen::Index>(row / block * block + column)) =
+          double{view.matrices[(letter * hidden + row) * block + column]};
+  if (!view.additions.empty())
+    for (std::size_t i = 0; i < hidden; ++i)
+      map.b(static_cast<Eigen::Index>(i)) = double{view.additions[letter * hidden + i]};
+  return map;
+}
+
+/// The letter's matrix with one more coordinate, which is sent to 0.
+Matrix matrix_of(const LinearModel& view, const AffineMap& map) {
+  const Eigen::Index hidden = map.a.rows(), block = view.block;
+  if (block == hidden) {
+    Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(hidden + 1, hidden + 1);
+    dense.topLeftCorner(hidden, hidden) = map.a;
+    return DenseMatrix{dense};
+  }
+  BlockDiagonalMatrix blocks;
+  for (Eigen::Index first = 0; first < hidden; first += block)
+    blocks.blocks.emplace_back(map.a.block(first, first, block, block));
+  blocks.blocks.emplace_back(Eigen::MatrixXd::Zero(1, 1));
+  return blocks;
+}
+
+}  // namespace
+
+Network network_of(const SequenceModel<float>& model, const Task& task) {
+  const FloatEnvironment environment;
+  const std::optional<LinearModel> linear = model.linear_view();
+  if (!linear)
+    throw InputError(fmt::format(
+        "the model {} is no linear recurrence with a linear read-out, so no network of krohn's", model.name()));
+  const LinearModel& view = *linear;
+  const TaskAutomaton machine = input_machine(task);
+  const Dfa& automaton = machine.automaton;
+  const auto hidden = static_cast<Eigen::Index>(view.hidden);
+
+  Layer layer;
+  layer.dimension = view.hidden + 1;
+  layer.labels = view.labels + 1;  // the last one: before the first letter
+  layer.initial_label = view.labels;
+  Eigen::VectorXd start(hidden);
+  for (Eigen::Index i = 0; i < hidden; ++i) start(i) = double{view.initial[static_cast<std::size_t>(i)]};
+  for (const Letter letter : machine.before) {
+    const AffineMap map = affine_map(view, letter);
+    start = (map.a * start + map.b).eval();
+  }
+  layer.initial = Eigen::MatrixXd::Zero(hidden + 1, 1);
+  layer.initial.topRows(hidden) = start;
+
+  Eigen::MatrixXd weights(view.labels, hidden);
+  Eigen::VectorXd bias(view.labels);
+  for (Eigen::Index l = 0; l < weights.rows(); ++l) {
+    bias(l) = double{view.readout_bias[static_cast<std::size_t>(l)]};
+    for (Eigen::Index i = 0; i < hidden; ++i)
+      weights(l, i) = double{view.readout[static_cast<std::size_t>(l * hidden + i)]};
+  }
+  for (auto letter = machine.after.rbegin(); letter != machine.after.rend(); ++letter) {
+    const AffineMap map = affine_map(view, *letter);
+    bias += weights * map.b;
+    weights = (weights * map.a).eval();
+  }
+  const Eigen::VectorXd needed = 2 * bias + weights.rowwise().squaredNorm();
+  for (Eigen::Index l = 0; l < weights.rows(); ++l) {
+    Eigen::MatrixXd codeword(hidden + 1, 1);
+    codeword.topRows(hidden) = weights.row(l).transpose();
+    codeword(hidden, 0) = std::sqrt(needed.maxCoeff() - needed(l));
+    layer.decoder.codewords.push_back(codeword);
+    layer.decoder.label_of.push_back(static_cast<Label>(l));
+    layer.decoder.book.push_back(1);
+  }
+  // Book 0 decodes before the first letter only: there H is H_0.
+  layer.decoder.codewords.push_back(layer.initial);
+  layer.decoder.label_of.push_back(layer.initial_label);
+  layer.decoder.book.push_back(0);
+  layer.book_of_context.assign(automaton.letters(), 1);
+  for (Letter letter = 0; letter < automaton.letters(); ++letter) {
+    const AffineMap map = affine_map(view, machine.inputs[letter]);
+    Transition transition{matrix_of(view, map), {}};
+    if (!view.additions.empty()) {
+      transition.b = Eigen::MatrixXd::Zero(hidden + 1, 1);
+      transition.b.topRows(hidden) = map.b;
+    }
+    layer.transitions.push_back(std::move(transition));
+    layer.wiring.action_of.push_back(letter);
+  }
+
+  std::vector<Context> state_of(layer.labels, kNoContext);
+  state_of[layer.initial_label] = automaton.initial();
+  std::set<State> reached;
+  for (State state = 0; state < automaton.states(); ++state)
+    for (const State target : automaton.row(state)) reached.insert(target);
+  for (const State state : reached) {
+    Context& known = state_of[automaton.output(state)];
+    if (known != kNoContext && known != state)
+      throw InputError(
+          fmt::format("task {}: states {} and {} give the same answer \"{}\", so the model's answers do not say "
+                      "which state it is in",
+                      task.info().name, automaton.state_name(known), automaton.state_name(state),
+                      automaton.output_names()[automaton.output(state)]));
+    known = state;
+  }
+  Network network{automaton, {std::move(layer)}, {{state_of}}, {}};
+  network.provenance = {"trained", task.info().name, view.source,
+                        fmt::format("{}, nearest codewords in place of its read-out", model.name())};
+  validate(network);
+  return network;
 }
 
 }  // namespace krohn

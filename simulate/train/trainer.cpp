@@ -7,9 +7,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "krohn/constructions/files/tensor_values.h"
-#include "krohn/groups/error.h"
-#include "krohn/groups/float_environment.h"
+#include "krohn/constructions/files/safetensors.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/models/models.h"
 

@@ -3,10 +3,22 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "krohn/simulate/words/host_device.h"
+#include "krohn/simulate/words/instructions.h"
 
 namespace krohn {
+
+// The packed form of a random word straight from its counter, eight blocks at a time
+// where the processor can.
+
+/// Bytes [first, first + out.size()) of the packed form (simulate/words/packed_word.h) of the random word with this key
+/// over `letters` letters, 1 … 256 of them: a byte is one digit in base k^s of the block's fraction
+/// (simulate/words/random_letters.h). The same bytes for every `instructions`, which the processor must have.
+/// O(out.size()).
+void fill_random_bytes(std::uint64_t key, std::uint32_t letters, std::uint64_t first, std::span<std::uint8_t> out,
+                       Instructions instructions = best_instructions());
 
 /// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection of 64-bit words that passes BigCrush on counters.
 KROHN_HOST_DEVICE constexpr std::uint64_t splitmix_finaliser(std::uint64_t x) {

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "krohn/automata/regex/regex.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 using namespace krohn;
 

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "krohn/constructions/files/network_file.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace krohn;

@@ -8,7 +8,7 @@
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/regex/regex.h"
 #include "krohn/automata/regex/regex_syntax.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 using namespace krohn;
 

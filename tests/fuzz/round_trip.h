@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "krohn/automata/formats/format_json.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn::fuzz {
 

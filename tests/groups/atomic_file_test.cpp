@@ -1,4 +1,4 @@
-#include "krohn/groups/atomic_file.h"
+#include "krohn/groups/base/atomic_file.h"
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <string>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "tests/scratch.h"
 
 using namespace krohn;

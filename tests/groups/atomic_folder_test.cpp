@@ -1,4 +1,4 @@
-#include "krohn/groups/atomic_folder.h"
+#include "krohn/groups/base/atomic_file.h"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
@@ -10,9 +10,8 @@
 #include <set>
 #include <string>
 
-#include "krohn/groups/atomic_file.h"
-#include "krohn/groups/error.h"
-#include "krohn/groups/random.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/random.h"
 #include "tests/scratch.h"
 
 using namespace krohn;

@@ -1,4 +1,4 @@
-#include "krohn/groups/float_environment.h"
+#include "krohn/groups/base/float_environment.h"
 
 #include <doctest/doctest.h>
 

@@ -4,9 +4,9 @@
 #include <set>
 #include <vector>
 
+#include "krohn/groups/base/random.h"
+#include "krohn/groups/permutations/permutation.h"
 #include "krohn/groups/permutations/permutation_group.h"
-#include "krohn/groups/permutations/random_permutation.h"
-#include "krohn/groups/random.h"
 
 namespace krohn {
 

@@ -1,11 +1,11 @@
-#include "krohn/groups/record_set.h"
+#include "krohn/groups/base/record_set.h"
 
 #include <doctest/doctest.h>
 
 #include <map>
 #include <random>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 using namespace krohn;
 

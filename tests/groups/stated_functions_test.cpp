@@ -1,7 +1,7 @@
 // Stated functions beside 200-bit ones of Boost.Multiprecision, at aimed and at random arguments; their special values;
 // and their bits, which are one number on every machine.
 
-#include "krohn/groups/stated_functions.h"
+#include "krohn/groups/base/stated_functions.h"
 
 #include <doctest/doctest.h>
 
@@ -14,7 +14,7 @@
 #include <limits>
 #include <vector>
 
-#include "krohn/groups/random.h"
+#include "krohn/groups/base/random.h"
 
 namespace mp = boost::multiprecision;
 using namespace krohn;

@@ -1,4 +1,4 @@
-#include "krohn/groups/time_limit.h"
+#include "krohn/groups/base/time_limit.h"
 
 #include <doctest/doctest.h>
 
@@ -10,8 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "krohn/groups/error.h"
-#include "krohn/groups/memory_limit.h"
+#include "krohn/groups/base/error.h"
 
 using namespace krohn;
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/groups/permutations/permutation_group.h"
 
 namespace krohn {

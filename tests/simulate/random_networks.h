@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "krohn/groups/linear/decompositions.h"
-#include "krohn/simulate/learned/linear_systems.h"
+#include "krohn/simulate/learned/spectrum.h"
 #include "tests/simulate/hand_built.h"
 
 namespace krohn::random_networks {

@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <random>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "tests/tools/shell.h"
 #include "tools/krohn/verb.h"
 

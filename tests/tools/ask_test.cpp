@@ -7,9 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "krohn/groups/error.h"
-#include "krohn/groups/interruption.h"
-#include "krohn/groups/time_limit.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/time_limit.h"
 #include "tests/tools/shell.h"
 #include "tools/krohn/command.h"
 #include "tools/krohn/progress.h"

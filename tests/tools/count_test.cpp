@@ -1,8 +1,8 @@
-#include "tools/krohn/report/count.h"
+#include "tools/krohn/report/table.h"
 
 #include <doctest/doctest.h>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 using namespace krohn;
 

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include "krohn/constructions/files/safetensors.h"
-#include "krohn/constructions/files/tensor_values.h"
 #include "tests/tools/shell.h"
 
 using namespace krohn::test;

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "krohn/constructions/checkpoints/kit_checkpoints.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/checkpoints/checkpoint_model.h"
 #include "tests/tools/shell.h"
 #include "tools/krohn/models/kit.h"

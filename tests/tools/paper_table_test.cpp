@@ -7,7 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "krohn/simulate/closing/certified_cells.h"
+#include "krohn/simulate/closing/proof_rounds.h"
 #include "tests/tools/shell.h"
 #include "tools/krohn/training/table_report.h"
 

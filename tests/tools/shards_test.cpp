@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "tests/tools/shell.h"
-#include "tools/krohn/shards/array_script.h"
+#include "tools/krohn/shards/list_work.h"
 
 using namespace krohn::test;
 using nlohmann::json;

@@ -1,5 +1,6 @@
-// What a CUDA device reaches: the truth, networks, scans, searches and training, each beside what docs/results/gpu.md derives
-// as its bound. Prints a table and writes the figures to the JSON file named. tools/bench/gpu builds and runs it.
+// What a CUDA device reaches: the truth, networks, scans, searches and training, each beside what docs/results/gpu.md
+// derives as its bound. Prints a table and writes the figures to the JSON file named. tools/bench/gpu builds and runs
+// it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,8 +25,8 @@
 #include "krohn/gpu/networks/sample_words.h"
 #include "krohn/gpu/training/linear_model_words.h"
 #include "krohn/gpu/training/stepper.h"
-#include "krohn/groups/error.h"
-#include "krohn/groups/time_limit.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/tasks/tasks.h"
 

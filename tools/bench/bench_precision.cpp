@@ -22,7 +22,7 @@
 #include "krohn/simulate/evaluate/quantise.h"
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/certify_codewords.h"
-#include "krohn/simulate/prove/pairs/certify_reachable.h"
+#include "krohn/simulate/prove/pairs/pair_search.h"
 
 namespace {
 

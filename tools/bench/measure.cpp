@@ -11,7 +11,7 @@
 #include <deque>
 #include <optional>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn::bench {
 namespace {

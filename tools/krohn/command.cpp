@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/groups/error.h"
-#include "krohn/groups/float_environment.h"
-#include "krohn/groups/near_miss.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/float_environment.h"
+#include "krohn/groups/base/messages.h"
 #include "krohn/simulate/prove/verify.h"
-#include "tools/krohn/manual.h"
+#include "tools/krohn/help.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/verb.h"
 #include "tools/krohn/watch.h"

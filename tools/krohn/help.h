@@ -2,11 +2,15 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+
 #include <string>
 
 #include "tools/krohn/verb.h"
 
 namespace krohn {
+
+/// krohn(1) in the language of man: a line of NAME, the command's page, and a section with the page of every verb.
+std::string manual_page(const CLI::App& app);
 
 /// How a verb presents itself: `krohn help VERB` prints synopsis, examples, description and options, in this order.
 struct VerbHelp {

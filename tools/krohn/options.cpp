@@ -9,7 +9,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "krohn/groups/near_miss.h"
+#include "krohn/groups/base/messages.h"
 #include "tools/krohn/usual_name.h"
 #include "tools/krohn/verb.h"
 

@@ -8,13 +8,12 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/format_file.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/arithmetic/arithmetic_name.h"
 #include "krohn/simulate/arithmetic/order.h"
 #include "tools/krohn/help.h"
-#include "tools/krohn/report/count.h"
 #include "tools/krohn/report/table.h"
-#include "tools/krohn/shards/array_script.h"
+#include "tools/krohn/shards/list_work.h"
 
 namespace krohn {
 

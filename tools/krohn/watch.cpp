@@ -10,12 +10,11 @@
 #include <optional>
 #include <thread>
 
-#include "krohn/groups/atomic_file.h"
-#include "krohn/groups/memory_limit.h"
-#include "krohn/groups/time_limit.h"
+#include "krohn/groups/base/atomic_file.h"
+#include "krohn/groups/base/time_limit.h"
 #include "tools/krohn/joined_ranks.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/report/count.h"
+#include "tools/krohn/report/table.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {

@@ -1,6 +1,6 @@
 // Compiled into the first command that tools/quickstart builds, in place of joined_ranks.cpp: it works alone.
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "tools/krohn/joined_ranks.h"
 
 namespace krohn {

@@ -1,8 +1,8 @@
 // Compiled into the first command that tools/quickstart builds, in place of what trains models: says so to whoever
 // asks.
 
-#include "krohn/groups/error.h"
-#include "krohn/simulate/models/model_file.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/simulate/models/models.h"
 #include "tools/krohn/models/asked_model.h"
 #include "tools/krohn/models/cell_target.h"
 #include "tools/krohn/models/trained_evaluator.h"

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/simulate/evaluate/lanes/accepted_word.h"
-#include "krohn/simulate/words/word_file.h"
-#include "tools/krohn/report/count.h"
+#include "krohn/simulate/evaluate/lanes/sample.h"
+#include "krohn/simulate/words/word.h"
+#include "tools/krohn/report/table.h"
 #include "tools/krohn/report/verdict.h"
 
 namespace krohn {

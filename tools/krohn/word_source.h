@@ -10,7 +10,6 @@
 
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/simulate/words/word.h"
-#include "krohn/simulate/words/word_stream.h"
 
 namespace krohn {
 

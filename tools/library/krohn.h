@@ -3,7 +3,7 @@
 #pragma once
 
 // Errors, groups, transformations
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/names/recognise.h"
 #include "krohn/groups/permutations/permutation.h"
@@ -40,10 +40,9 @@
 #include "krohn/constructions/checkpoints/export_checkpoint.h"
 #include "krohn/constructions/exactness/exactness.h"
 #include "krohn/constructions/files/network_file.h"
-#include "krohn/constructions/files/npz.h"
 #include "krohn/constructions/files/onnx.h"
 #include "krohn/constructions/files/recurrence_file.h"
-#include "krohn/constructions/network/listed_layer.h"
+#include "krohn/constructions/files/safetensors.h"
 #include "krohn/constructions/network/network.h"
 
 // Words, evaluation, proofs
@@ -67,7 +66,7 @@
 #include "krohn/simulate/learned/spectrum.h"
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/models/models.h"
-#include "krohn/simulate/tasks/dataset.h"
+#include "krohn/simulate/tasks/task.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
 #include "krohn/simulate/train/trained_run.h"

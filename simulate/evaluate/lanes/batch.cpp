@@ -4,10 +4,10 @@
 #include <memory>
 #include <utility>
 
-#include "krohn/groups/error.h"
-#include "krohn/groups/float_environment.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/arithmetic/parallel_for.h"
-#include "krohn/simulate/evaluate/lanes/lane_network.h"
+#include "krohn/simulate/evaluate/lanes/lane_layer.h"
 
 namespace krohn {
 namespace {

@@ -2,16 +2,183 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <tuple>
 #include <utility>
+#include <variant>
+#include <vector>
 
-#include "krohn/groups/error.h"
-#include "krohn/groups/float_environment.h"
+#include "krohn/automata/words/accepted_words.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/arithmetic/parallel_for.h"
-#include "krohn/simulate/evaluate/lanes/lane_words.h"
+#include "krohn/simulate/evaluate/lanes/batch.h"
+#include "krohn/simulate/words/random_letters.h"
 
 namespace krohn {
+
+// KLanes random words, read by a network and by its automaton side by side.
+
+/// How kLanes words of one seed fared so far. The words are RandomWord(letters, seed, first), and so on by their
+/// streams; they are made on the way, and what is kept does not grow with them.
+class LaneWords {
+ public:
+  /// The automaton must outlive this, and have a letter.
+  LaneWords(const Dfa& automaton, std::unique_ptr<LaneEvaluator> network,
+            std::optional<InstructionSet> instructions = {});
+
+  /// From the beginning, `words` ≤ kLanes words.
+  void start(std::uint64_t seed, std::uint64_t first_stream, std::size_t words);
+  /// Reads on until `length` letters of every word are read, or `most` of them now.
+  void read_to(std::uint64_t length, std::uint64_t most);
+
+  /// Letters read of every word.
+  std::uint64_t position() const { return position_; }
+  /// Adds one word, as far as it was read, to a row of a report.
+  void add_to(LengthReport& report, std::size_t word) const;
+  /// After how many letters the network was first in another state than the automaton.
+  std::optional<std::uint64_t> failing_at(std::size_t word) const { return words_[word].failing_at; }
+
+ private:
+  struct WordSoFar {
+    std::uint64_t right_letters = 0;
+    std::optional<std::uint64_t> failing_at;
+  };
+
+  void differs(std::uint64_t position, std::size_t word, State state, State answer);
+  bool output_is_right(State state, State answer) const;
+
+  const Dfa& automaton_;
+  std::unique_ptr<LaneEvaluator> network_;
+  LaneKernels kernels_;
+  std::vector<std::int32_t> table_;
+  std::uint32_t letters_per_block_;
+  std::array<std::uint64_t, kLanes> keys_{};
+  std::array<State, kLanes> states_{}, answers_{};
+  std::array<std::uint32_t, kLanes> right_{};
+  std::array<WordSoFar, kLanes> words_;
+  std::vector<Letter> letters_;
+  std::vector<State> read_;
+  std::uint64_t position_ = 0;
+};
+
+namespace {
+
+constexpr std::size_t kPiece = 256;       ///< letters of every word that are made at once, about
+constexpr std::size_t kLeastTable = 128;  ///< vectors read small tables whole
+
+}  // namespace
+
+LaneWords::LaneWords(const Dfa& automaton, std::unique_ptr<LaneEvaluator> network,
+                     std::optional<InstructionSet> instructions)
+    : automaton_(automaton),
+      network_(std::move(network)),
+      kernels_(lane_kernels(instructions.value_or(available_instruction_sets().back()))),
+      table_(automaton.table().begin(), automaton.table().end()),
+      letters_per_block_(letters_per_block(automaton.letters())) {
+  table_.resize(std::max(table_.size(), kLeastTable));
+}
+
+void LaneWords::start(std::uint64_t seed, std::uint64_t first_stream, std::size_t words) {
+  network_->reset();
+  network_->current(answers_);
+  states_.fill(automaton_.initial());
+  words_.fill({});
+  position_ = 0;
+  for (std::size_t word = 0; word < kLanes; ++word) {
+    // Lanes without a word read the first one once more.
+    keys_[word] = random_key(seed, first_stream + (word < words ? word : 0));
+    if (answers_[word] != states_[word]) words_[word].failing_at = 0;
+  }
+}
+
+void LaneWords::read_to(std::uint64_t length, std::uint64_t most) {
+  const std::uint64_t end = std::min(length, position_ + most);
+  while (position_ < end) {
+    const std::uint64_t block = position_ / letters_per_block_, skip = position_ % letters_per_block_;
+    const std::uint64_t blocks = std::max<std::uint64_t>(1, kPiece / letters_per_block_);
+    const auto count = static_cast<std::size_t>(std::min(blocks * letters_per_block_ - skip, end - position_));
+    letters_.resize(blocks * letters_per_block_ * kLanes);
+    read_.resize(letters_.size());
+    kernels_.random_letters(keys_.data(), block, blocks, automaton_.letters(), letters_per_block_, letters_.data());
+    const Letter* letters = letters_.data() + skip * kLanes;
+    network_->run({letters, kLanes, kLanes}, count, read_);
+    right_.fill(0);
+    LaneComparison comparison;
+    comparison.table = table_.data();
+    comparison.letter_count = automaton_.letters();
+    comparison.entries = static_cast<std::uint32_t>(table_.size());
+    comparison.letters = letters;
+    comparison.steps = count;
+    comparison.answers = read_.data();
+    comparison.states = states_.data();
+    comparison.right = right_.data();
+    comparison.differs = [](void* owner, std::size_t step, std::size_t word, std::uint32_t state,
+                            std::uint32_t answer) {
+      auto& self = *static_cast<LaneWords*>(owner);
+      self.differs(self.position_ + step + 1, word, state, answer);
+    };
+    comparison.owner = this;
+    kernels_.compare(comparison);
+    for (std::size_t word = 0; word < kLanes; ++word) words_[word].right_letters += right_[word];
+    std::copy_n(read_.data() + (count - 1) * kLanes, kLanes, answers_.begin());
+    position_ += count;
+  }
+}
+
+void LaneWords::differs(std::uint64_t position, std::size_t word, State state, State answer) {
+  if (!words_[word].failing_at) words_[word].failing_at = position;
+  words_[word].right_letters += output_is_right(state, answer);
+}
+
+bool LaneWords::output_is_right(State state, State answer) const {
+  return answer == state || (answer != kNoState && automaton_.output(answer) == automaton_.output(state));
+}
+
+void LaneWords::add_to(LengthReport& report, std::size_t word) const {
+  ++report.words;
+  report.right_state += answers_[word] == states_[word];
+  report.right_output += output_is_right(states_[word], answers_[word]);
+  report.letters += position_;
+  report.right_letters += words_[word].right_letters;
+}
+
+struct AcceptedWordStream::Source {
+  std::variant<ExactUniformWords, ScaledUniformWords> words;
+
+  static Source of(const Dfa& dfa, std::uint64_t length) {
+    constexpr std::uint64_t kExactBytes = 64'000'000;
+    try {
+      return {ExactUniformWords(dfa, length, kExactBytes)};
+    } catch (const LimitError&) {
+      return {ScaledUniformWords(dfa, length)};
+    }
+  }
+};
+
+AcceptedWordStream::AcceptedWordStream(const Dfa& dfa, std::uint64_t length, std::uint64_t words, std::uint64_t seed)
+    : source_(std::make_unique<const Source>(Source::of(dfa, length))), words_(words), seed_(seed) {}
+
+AcceptedWordStream::~AcceptedWordStream() = default;
+
+bool AcceptedWordStream::next_word() {
+  if (next_ == words_) return false;
+  std::mt19937_64 random(random_key(seed_, next_++));
+  word_ = std::visit([&](const auto& source) { return source.draw(random); }, source_->words);
+  given_ = 0;
+  return true;
+}
+
+std::size_t AcceptedWordStream::read(std::span<Letter> out) {
+  const std::size_t count = std::min(out.size(), word_.size() - given_);
+  std::copy_n(word_.begin() + static_cast<std::ptrdiff_t>(given_), count, out.begin());
+  given_ += count;
+  return count;
+}
+
 namespace {
 
 constexpr std::size_t kBlock = 4096;

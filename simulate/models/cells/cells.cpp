@@ -1,6 +1,6 @@
-#include <algorithm>
+#include "krohn/simulate/models/cells/cells.h"
 
-#include "krohn/simulate/models/cells/cell.h"
+#include <algorithm>
 
 namespace krohn {
 namespace {

@@ -12,17 +12,58 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <span>
+#include <type_traits>
 #include <vector>
 
-#include "krohn/groups/float_environment.h"
+#include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/arithmetic/numbers.h"
-#include "krohn/simulate/arithmetic/transposed.h"
+#include "krohn/simulate/arithmetic/parallel_for.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
 #include "krohn/simulate/models/recurrence/prefix_tree.h"
-#include "krohn/simulate/models/recurrence/state_scales.h"
 
 namespace krohn {
+
+// Powers of two that keep states within the range of their numbers, where
+// nothing that is read off them depends on their scale.
+
+/// Every state is multiplied by what brings its greatest number into [½, 1): after each letter, since one letter of
+/// small first weights shrinks it to a thousandth, and gradients, too, must stay in range. No bit of a state's
+/// direction changes by it. A loss that is the same at every scale has no gradient by these numbers.
+template <class Real>
+class StateScales {
+ public:
+  StateScales() = default;  ///< nothing is scaled
+  explicit StateScales(std::size_t nodes) : of_(nodes, 1) {}
+
+  bool are_on() const { return !of_.empty(); }
+  /// 0, and what is not finite, stays as it is; and by no number whose inverse would be subnormal, or itself.
+  void scale(std::size_t node, std::span<Real> state) {
+    Bits greatest = 0;
+    for (const Real x : state) greatest = std::max<Bits>(greatest, std::bit_cast<Bits>(x) & kMagnitude);
+    const Bits exponent = greatest >> kFraction;  // with its bias; 0 for subnormal numbers
+    if (greatest == 0 || exponent == kNotFinite) return;
+    const Real by = of_[node] =
+        std::bit_cast<Real>(std::clamp<Bits>(2 * kBias - 1 - exponent, 1, 2 * kBias - 1) << kFraction);
+    for (Real& x : state) x *= by;
+  }
+  /// From the gradient by the state that went on to the one by the state before it was scaled.
+  void scale_gradient(std::size_t node, std::span<Real> by_state) const {
+    for (Real& by : by_state) by *= of_[node];
+  }
+
+ private:
+  using Bits = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>;
+  static constexpr int kFraction = std::numeric_limits<Real>::digits - 1;
+  static constexpr Bits kMagnitude = std::numeric_limits<Bits>::max(),
+                        kBias = std::numeric_limits<Real>::max_exponent - 1, kNotFinite = 2 * kBias + 1;
+
+  Numbers<Real> of_;
+};
 
 template <class Real>
 class LetterRecurrence {
@@ -245,6 +286,96 @@ class LetterRecurrence {
   Numbers<Real> from_, ends_, by_to_, by_others_;
   StateScales<Real> scales_;
   std::vector<Real*> to_;  ///< of every prefix: where its state goes, then its gradient
+};
+
+// H_t = A(x_t) h_{t−1} + b(x_t) for a batch of words, with
+// block-diagonal A given per letter in small blocks, and its adjoint. Every prefix of the words is read once
+// (simulate/models/recurrence/letter_recurrence.h: the same with one dense block, and the same doors).
+
+template <class Real>
+class BlockRecurrence {
+ public:
+  /// Views of the letters' matrices and additions, laid out as in BilinearModel::Letters; they must outlive it.
+  /// `scale_free`: states may come out at any scale.
+  BlockRecurrence(const TrainingBatch& batch, std::size_t hidden, std::size_t block, std::span<const Real> matrices,
+                  std::span<const Real> additions, bool scale_free = false)
+      : hidden_(hidden),
+        block_(block),
+        matrices_(matrices),
+        additions_(additions),
+        tree_(prefix_tree(batch, matrices.size() / (hidden * block))) {
+    if (scale_free) scales_ = StateScales<Real>(tree_.size());
+  }
+
+  void run(std::span<const Real> start) {
+    start_.assign(start.begin(), start.end());
+    states_.resize(tree_.size() * hidden_);
+    for (std::size_t t = 0; t < tree_.positions; ++t)
+      for_nodes(t, [&](std::size_t letter, std::size_t node) {
+        const Real* const x = before(node);
+        Real* const y = states_.data() + node * hidden_;
+        const Real* a = matrices_.data() + letter * hidden_ * block_;
+        for (std::size_t first = 0; first < hidden_; first += block_)
+          for (std::size_t row = 0; row < block_; ++row, a += block_) {
+            Real sum = 0;
+            for (std::size_t column = 0; column < block_; ++column) sum += a[column] * x[first + column];
+            y[first + row] = sum;
+          }
+        for (std::size_t i = 0; i < hidden_ && !additions_.empty(); ++i) y[i] += additions_[letter * hidden_ + i];
+        if (scales_.are_on()) scales_.scale(node, {y, hidden_});
+      });
+  }
+
+  /// After the word's letter at a position.
+  std::span<const Real> state(std::size_t word, std::size_t position) const {
+    return {states_.data() + tree_.node(word, position) * hidden_, hidden_};
+  }
+
+  /// Gradients by the states as the loss sees them, which start from 0: to be added to.
+  void begin_adjoint() { by_states_.assign(states_.size(), 0); }
+  std::span<Real> by_state(std::size_t word, std::size_t position) {
+    return {by_states_.data() + tree_.node(word, position) * hidden_, hidden_};
+  }
+  /// Adds to the gradients by the matrices, the additions where there are any, and the start.
+  void run_adjoint(std::span<Real> by_matrices, std::span<Real> by_additions, std::span<Real> by_start) {
+    for (std::size_t t = tree_.positions; t-- > 0;)
+      for_nodes(t, [&](std::size_t letter, std::size_t node) {
+        const Real* const x = before(node);
+        Real* const by_y = by_states_.data() + node * hidden_;
+        if (scales_.are_on()) scales_.scale_gradient(node, {by_y, hidden_});
+        const std::uint32_t parent = tree_.parent[node];
+        Real* const by_x = parent == PrefixTree::kRoot ? by_start.data() : by_states_.data() + parent * hidden_;
+        const Real* a = matrices_.data() + letter * hidden_ * block_;
+        Real* by_a = by_matrices.data() + letter * hidden_ * block_;
+        for (std::size_t first = 0; first < hidden_; first += block_)
+          for (std::size_t row = 0; row < block_; ++row, a += block_, by_a += block_) {
+            const Real by = by_y[first + row];
+            for (std::size_t column = 0; column < block_; ++column) {
+              by_a[column] += by * x[first + column];
+              by_x[first + column] += by * a[column];
+            }
+          }
+        if (by_additions.empty()) return;
+        for (std::size_t i = 0; i < hidden_; ++i) by_additions[letter * hidden_ + i] += by_y[i];
+      });
+  }
+
+ private:
+  template <class Body>
+  void for_nodes(std::size_t t, const Body& body) const {
+    for (std::size_t letter = 0; letter < tree_.letters; ++letter)
+      for (std::size_t node = tree_.begin(letter, t); node < tree_.end(letter, t); ++node) body(letter, node);
+  }
+  const Real* before(std::size_t node) const {
+    const std::uint32_t parent = tree_.parent[node];
+    return parent == PrefixTree::kRoot ? start_.data() : states_.data() + parent * hidden_;
+  }
+
+  std::size_t hidden_, block_;
+  std::span<const Real> matrices_, additions_;
+  PrefixTree tree_;
+  StateScales<Real> scales_;
+  Numbers<Real> start_, states_, by_states_;
 };
 
 }  // namespace krohn

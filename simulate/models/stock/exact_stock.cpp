@@ -8,8 +8,8 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/operations/minimise.h"
-#include "krohn/groups/error.h"
-#include "krohn/simulate/models/cells/saturated_cell.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/simulate/models/cells/cell_network.h"
 #include "krohn/simulate/models/stock/stock_kinds.h"
 
 namespace krohn {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "krohn/constructions/files/tensor_values.h"
+#include "krohn/constructions/files/safetensors.h"
 
 namespace krohn {
 

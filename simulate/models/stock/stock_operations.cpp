@@ -6,8 +6,8 @@
 #include <map>
 #include <utility>
 
-#include "krohn/constructions/files/tensor_values.h"
-#include "krohn/simulate/prove/claims/operations_builder.h"
+#include "krohn/constructions/files/safetensors.h"
+#include "krohn/simulate/prove/claims/operations.h"
 
 namespace krohn {
 namespace {

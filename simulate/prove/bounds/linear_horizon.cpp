@@ -6,7 +6,6 @@
 
 #include "krohn/simulate/arithmetic/arithmetic.h"
 #include "krohn/simulate/prove/bounds/bounds_machine.h"
-#include "krohn/simulate/prove/bounds/bounds_step.h"
 
 namespace krohn {
 namespace {

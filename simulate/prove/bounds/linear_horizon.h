@@ -6,7 +6,7 @@
 
 #include "krohn/constructions/network/network.h"
 #include "krohn/simulate/arithmetic/arithmetic_name.h"
-#include "krohn/simulate/arithmetic/form.h"
+#include "krohn/simulate/arithmetic/order.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 
 namespace krohn {

@@ -1,5 +1,9 @@
 #include "krohn/simulate/prove/claims/certificate.h"
 
+#include <fmt/format.h>
+
+#include "krohn/automata/classes/state_pairs.h"
+
 namespace krohn {
 
 std::string to_string(const Claim& claim) {
@@ -31,6 +35,55 @@ bool Certificate::holds_in_any_order() const {
 bool Certificate::holds_in_every_association() const {
   const auto* proved = std::get_if<Proved>(&claim);
   return proved != nullptr && (proved->every_association || proved->any_order);
+}
+
+namespace {
+
+std::string refutation(const Certificate& certificate, const Alphabet& alphabet) {
+  if (certificate.failing_word() == nullptr) return "refuted";
+  return fmt::format("refuted: wrong on {}{}", quoted_word(alphabet, *certificate.failing_word()),
+                     certificate.is_shortest() ? ", and no shorter word fails" : "");
+}
+
+std::string claim_of_asked_words(const Certificate& certificate) {
+  if (certificate.holds_in_any_order())
+    return "proved for all lengths, in any order of evaluation, with or without FMA, in this or any wider format";
+  if (certificate.holds_in_every_association())
+    return "proved for all lengths, in every association of the letters' stored matrices";
+  if (certificate.is<Proved>()) return "proved for words of every length";
+  if (certificate.length() > 0)
+    return fmt::format("proved for words of up to {}; undecided beyond", counted(certificate.length(), "letter"));
+  return certificate.is<ProvedUpTo>() ? "undecided: nothing was proved within the limits"
+                                      : "undecided: no disagreement found, which proves nothing";
+}
+
+}  // namespace
+
+std::optional<Word> shortest_word_not_asked(const Certificate& certificate) {
+  if (!certificate.language) return std::nullopt;
+  const auto& [automaton, wanted] = *certificate.language;
+  const auto is_asked_after = [&](State state, Letter letter) {
+    const Output is_wanted = wanted[automaton.next(state, letter)];
+    return is_wanted != TrackedAutomaton::kNotAsked && is_wanted != TrackedAutomaton::kNoSuchWord;
+  };
+  const auto asks_nothing_after = [&](State state) {
+    Letter letter = 0;
+    while (letter < automaton.letters() && is_asked_after(state, letter)) ++letter;
+    return letter;
+  };
+  std::optional<Word> word = shortest_word(
+      automaton, automaton.initial(), [&](State state) { return asks_nothing_after(state) < automaton.letters(); });
+  if (word) word->push_back(asks_nothing_after(automaton.run(*word)));
+  return word;
+}
+
+std::string claim_in_words(const Certificate& certificate, const Alphabet& alphabet) {
+  if (certificate.is<Refuted>()) return refutation(certificate, alphabet);
+  std::string text = claim_of_asked_words(certificate);
+  if (const auto word = shortest_word_not_asked(certificate);
+      word && (certificate.is<Proved>() || certificate.length() > 0))
+    text += fmt::format("; not of words that are not asked about, such as {}", quoted_word(alphabet, *word));
+  return text;
 }
 
 }  // namespace krohn

@@ -2,16 +2,24 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/dfa/alphabet.h"
+#include "krohn/automata/dfa/shown_word.h"
+#include "krohn/constructions/network/network.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/arithmetic/arithmetic_name.h"
-#include "krohn/simulate/arithmetic/form.h"
 #include "krohn/simulate/arithmetic/order.h"
 #include "krohn/simulate/prove/claims/operations.h"
 #include "krohn/simulate/run/letter_reader.h"
@@ -196,5 +204,49 @@ struct Certificate {
   bool holds_in_every_association() const;
   bool holds_in_any_order() const;
 };
+
+/// A shortest word with letters after which the certificate's language asks nothing, or which cannot stand there;
+/// nothing where it asks about all: of such words a proof says nothing. O(states · letters).
+std::optional<Word> shortest_word_not_asked(const Certificate& certificate);
+
+/// "proved for words of every length", "refuted: wrong on "abb" (3 letters), and no shorter word fails", …
+std::string claim_in_words(const Certificate& certificate, const Alphabet& alphabet);
+
+class ProvingPlace;
+
+struct CertifyOptions {
+  ArithmeticName arithmetic = Precision::kFp32;
+  Form form = Form::kStructured;
+  Order order{};
+  bool any_order = false;  ///< only what holds in any order (simulate/prove/any_order.h)
+  std::uint64_t max_pairs = 20'000'000;
+  std::uint64_t max_bytes = std::uint64_t{4} << 30;  ///< of the pairs and their table
+  double max_seconds = 0;                            ///< in all; 0: no limit but those around (groups/time_limit.h)
+  std::function<void(std::uint64_t)> progress;       ///< pairs so far; may throw Interrupted
+  /// Letters so far, and of how many, in search of long failing words; may throw Interrupted.
+  std::function<void(std::uint64_t, std::uint64_t)> long_progress = {};
+  std::uint64_t long_letters = 1'000'000;  ///< read in search of long failing words, where little else is proved
+  std::uint64_t seed = 1;                  ///< of random words among them
+  const ProvingPlace* place = nullptr;     ///< where long work runs; nullptr: here
+};
+
+/// krohn is wrong, whatever the model is. The command exits with status 4.
+class Contradiction : public Error {
+ public:
+  using Error::Error;
+};
+
+/// What `search` finds within a share of the time that is left (groups/time_limit.h); nothing once that is over, which
+/// says nothing about the network. Another limit that it meets is the caller's to hear of.
+template <class Search>
+std::invoke_result_t<Search> within_time(double share, Search&& search) {
+  const TimeLimit limit = TimeLimit::part(share);
+  try {
+    return search();
+  } catch (const LimitError&) {
+    if (!limit.is_over()) throw;
+    return std::nullopt;
+  }
+}
 
 }  // namespace krohn

@@ -10,10 +10,9 @@
 #include <vector>
 
 #include "krohn/automata/cascades/emulation.h"
-#include "krohn/groups/time_limit.h"
+#include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/evaluate/rounded_network.h"
 #include "krohn/simulate/prove/claims/certificate.h"
-#include "krohn/simulate/prove/claims/certify_options.h"
 
 namespace krohn {
 

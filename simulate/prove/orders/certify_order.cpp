@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
-#include "krohn/groups/counted.h"
-#include "krohn/groups/error.h"
-#include "krohn/simulate/evaluate/ordered_network.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/messages.h"
+#include "krohn/simulate/evaluate/layer_run.h"
 #include "krohn/simulate/evaluate/reflection_chunk.h"
+#include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/claims/closed_layer.h"
-#include "krohn/simulate/prove/claims/within_time.h"
 #include "krohn/simulate/prove/orders/certify_order.h"
 #include "krohn/simulate/prove/orders/exact_order.h"
 #include "krohn/simulate/prove/orders/ordered_search.h"

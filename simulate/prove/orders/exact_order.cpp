@@ -6,9 +6,9 @@
 #include <bit>
 #include <cmath>
 
-#include "krohn/groups/counted.h"
-#include "krohn/groups/record_set.h"
-#include "krohn/groups/time_limit.h"
+#include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/record_set.h"
+#include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/arithmetic/interval.h"
 
 namespace krohn {

@@ -3,16 +3,750 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <type_traits>
+#include <unordered_set>
+#include <utility>
+#include <vector>
 
-#include "krohn/groups/counted.h"
-#include "krohn/groups/error.h"
-#include "krohn/simulate/prove/orders/chunk_search.h"
-#include "krohn/simulate/prove/orders/drift_search.h"
-#include "krohn/simulate/prove/orders/length_search.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/record_set.h"
+#include "krohn/groups/base/time_limit.h"
+#include "krohn/simulate/evaluate/reflection_chunk.h"
 
 namespace krohn {
+
+// The sets of maps that words of one shape make in an order, each map with a word
+// that makes it.
+
+/// Counts what a search does, for its limits and its progress.
+class SearchBudget {
+ public:
+  explicit SearchBudget(const CertifyOptions& options) : options_(options) {}
+
+  /// The next phase may do as much again.
+  void renew() { spent_ = 0; }
+  std::uint64_t left() const { return options_.max_pairs - spent_; }
+  /// Before one composition or application, with all bytes held. Throws LimitError, naming what was spent.
+  void spend(std::uint64_t bytes);
+  /// Before many: throws at once when they are more than what is left.
+  void require(std::uint64_t count) const;
+  std::uint64_t total() const { return total_; }
+
+ private:
+  const CertifyOptions& options_;
+  std::uint64_t spent_ = 0, total_ = 0;
+};
+
+/// One map of a set: its record, and how its word is put together.
+struct MadeMap {
+  RecordSet::Index record, tree;
+  friend bool operator==(const MadeMap& a, const MadeMap& b) { return a.record == b.record; }
+};
+
+/// Maps made by the same shape of composition; each record once, in order of arrival.
+using MapSet = std::vector<MadeMap>;
+
+/// All maps that a search made, and the sets of them.
+class MapSets {
+ public:
+  MapSets(OrderSystem& system, Letter letters, SearchBudget& budget);
+
+  /// The maps of single letters.
+  const MapSet& letters() const { return letters_; }
+
+  /// All maps `second` after `first`.
+  MapSet compose(std::span<const MadeMap> second, std::span<const MadeMap> first);
+  /// All maps of both, those of `a` first.
+  MapSet join(const MapSet& a, const MapSet& b);
+  bool same(const MapSet& a, const MapSet& b) const;
+
+  /// Everything that letters make in any association: the least set with the letters that is closed under composition.
+  /// Nothing when it would have more than `most` maps. O(maps²).
+  std::optional<MapSet> closure(std::size_t most);
+
+  const std::uint32_t* record(const MadeMap& map) const { return records_[map.record].data(); }
+  std::size_t size() const { return records_.size(); }
+  std::uint64_t bytes() const { return records_.bytes() + trees_.size() * sizeof(Tree); }
+
+  /// Appends a word whose letters, composed in the shape of the set, are the map.
+  void append_word(const MadeMap& map, Word& word) const { append_tree(map.tree, word); }
+
+ private:
+  static constexpr std::uint32_t kLetter = UINT32_MAX;
+  struct Tree {
+    std::uint32_t second, first;  ///< trees; or kLetter and a letter
+  };
+
+  void append_tree(std::uint32_t tree, Word& word) const;
+  MadeMap make(const MadeMap& second, const MadeMap& first);
+
+  OrderSystem& system_;
+  SearchBudget& budget_;
+  RecordSet records_;
+  std::vector<Tree> trees_;
+  MapSet letters_;
+  std::vector<std::uint32_t> record_;
+};
+
+/// B_k, the totals of 2^k letters: all products of two members of B_{k−1}. Once B_k is B_j, the sequence repeats.
+class Totals {
+ public:
+  Totals(MapSets& maps, SearchBudget& budget) : maps_(maps), budget_(budget), levels_{maps.letters()} {}
+
+  /// B_k. Throws LimitError when it, or one before it, would cost more than what is left of the budget.
+  const MapSet& operator[](std::size_t k);
+
+  /// Goes on until the sequence repeats. Throws LimitError likewise.
+  void find_period();
+
+  /// The number of sets before the sequence repeats, and the k from which on it does.
+  std::size_t levels() const { return levels_.size(); }
+  std::optional<std::size_t> first_repeated() const { return first_repeated_; }
+
+ private:
+  void add_level();
+
+  MapSets& maps_;
+  SearchBudget& budget_;
+  std::vector<MapSet> levels_;
+  std::optional<std::size_t> first_repeated_;
+};
+
+// Chunks in the UT form do not compose: every word of a chunk is tried, length
+// by length, from every state that a chunk can start from.
+
+class ChunkSearch {
+ public:
+  ChunkSearch(OrderSystem& system, Letter letters, std::uint32_t chunk, SearchBudget& budget);
+
+  /// Until a word fails, no chunk starts from a new state, or a limit is met. O(starts · letters^chunk · chunk).
+  void run();
+
+  const std::optional<Word>& failing() const { return failing_; }     ///< a shortest one
+  const std::optional<std::string>& limit() const { return limit_; }  ///< what stopped the search
+  std::uint64_t right_up_to() const { return right_up_to_; }  ///< all words of at most so many letters are right
+  std::uint64_t starts() const { return starts_.size(); }     ///< states at the beginnings of chunks
+
+ private:
+  void search();
+  bool read_words(RecordSet::Index start, std::uint32_t length);
+  Word whole_word(RecordSet::Index start, const Word& last) const;
+
+  OrderSystem& system_;
+  Letter letters_;
+  std::uint32_t chunk_;
+  SearchBudget& budget_;
+  RecordSet starts_;
+  std::vector<std::pair<RecordSet::Index, Word>> from_;  ///< per start: the start and the chunk before it
+  std::optional<Word> failing_;
+  std::optional<std::string> limit_;
+  std::uint64_t right_up_to_ = 0;
+};
+
+// Failing words beyond the reach of exhaustive search. Maps that round are
+// composed of worse and worse ones: in a scan the total of a block is the product of its halves' totals, so that their
+// errors add up, and from chunk to chunk the states drift on.
+
+/// A word of at most kLongestDriftingWord letters that is read wrongly in the order; nothing when none was found, which
+/// says nothing. Of the maps that do the same to the automaton, and of the states that stand beside the same state of
+/// it, only those are followed that are least or greatest in some entry.
+///   scan, doubling      the totals of 2^k letters, k = 0, 1, …, read from the beginning (in `doubling`, after 2^k − 1
+///                       letters)
+///   chunked:C, scan:N   block after block
+/// Not for doubling:N. Throws LimitError.
+std::optional<Word> find_by_drift(OrderSystem& system, Letter letters, Order order, SearchBudget& budget);
+
+inline constexpr std::uint64_t kLongestDriftingWord = std::uint64_t{1} << 22;
+
+// All words length by length in an order that composes letters: what fails
+// first is a shortest word (MATH.md §5, "Orders").
+
+/// How the states after t letters of a block are made: by the maps of a set, from the states after `base(t)` letters.
+class BlockPlan {
+ public:
+  virtual ~BlockPlan() = default;
+  virtual std::uint64_t base(std::uint64_t t) const = 0;
+  /// The set stays until the next call.
+  virtual const MapSet& maps(std::uint64_t t) = 0;
+  /// Whether the states after `earlier` letters are, or lie on the way to, the base of t or of something after t.
+  virtual bool needs(std::uint64_t earlier, std::uint64_t t) const = 0;
+};
+
+/// Of the order's kind. `maps` and `totals` must outlive it.
+std::unique_ptr<BlockPlan> make_block_plan(Order::Kind kind, MapSets& maps, Totals& totals);
+
+class LengthSearch {
+ public:
+  /// Blocks of `block` letters.
+  LengthSearch(OrderSystem& system, MapSets& maps, SearchBudget& budget, BlockPlan& plan, std::uint64_t block);
+
+  /// Until a word fails, no block starts from a new state, or a limit is met.
+  void run();
+
+  const std::optional<Word>& failing() const { return failing_; }     ///< a shortest one
+  const std::optional<std::string>& limit() const { return limit_; }  ///< what stopped the search
+  std::uint64_t right_up_to() const { return right_up_to_; }  ///< all words of at most so many letters are right
+  std::uint64_t starts() const { return starts_.size(); }     ///< states at the beginnings of blocks
+
+ private:
+  /// All states after some number of letters of the block, each with the state before it and the map between.
+  struct Stage {
+    struct From {
+      std::uint32_t state;
+      MadeMap map;
+    };
+    Stage(std::size_t words, std::uint64_t length, std::uint64_t base) : states(words), length(length), base(base) {}
+    RecordSet states;
+    std::vector<From> from;
+    std::uint64_t length, base;
+  };
+
+  void search();
+  bool add_stage(std::uint64_t t);
+  bool start_next_block();
+  Word word_of(const Stage& last, std::uint32_t state) const;
+
+  OrderSystem& system_;
+  MapSets& maps_;
+  SearchBudget& budget_;
+  BlockPlan& plan_;
+  std::uint64_t block_;
+  std::vector<std::uint32_t> record_;
+  RecordSet starts_;
+  std::map<std::uint64_t, Stage> stages_;  ///< by length
+  std::vector<Word> words_before_;         ///< how each state of stage 0 was reached; empty in the first block
+  std::optional<Word> failing_;
+  std::optional<std::string> limit_;
+  std::uint64_t right_up_to_ = 0;
+};
+
+namespace {
+
+constexpr std::uint64_t kPerReport = 1 << 14, kPerLook = 16;  ///< at the clock: a product may take milliseconds
+
+/// Keeps the first map of each record.
+class Distinct {
+ public:
+  void add(const MadeMap& map) {
+    if (seen_.insert(map.record).second) maps_.push_back(map);
+  }
+  MapSet take() { return std::move(maps_); }
+
+ private:
+  std::unordered_set<RecordSet::Index> seen_;
+  MapSet maps_;
+};
+
+}  // namespace
+
+void SearchBudget::spend(std::uint64_t bytes) {
+  require(1);
+  if (bytes > options_.max_bytes) throw LimitError(fmt::format("{} bytes of maps and states", options_.max_bytes));
+  ++spent_;
+  ++total_;
+  if (total_ % kPerLook == 0) TimeLimit::check();
+  if (total_ % kPerReport == 0 && options_.progress) options_.progress(total_);
+}
+
+void SearchBudget::require(std::uint64_t count) const {
+  if (count > left()) throw LimitError(fmt::format("{} products of maps and states", options_.max_pairs));
+}
+
+MapSets::MapSets(OrderSystem& system, Letter letters, SearchBudget& budget)
+    : system_(system), budget_(budget), records_(system.map_words()), record_(system.map_words()) {
+  Distinct distinct;
+  for (Letter letter = 0; letter < letters; ++letter) {
+    system_.letter(letter, record_.data());
+    trees_.push_back({kLetter, letter});
+    distinct.add({records_.insert(record_).index, static_cast<std::uint32_t>(trees_.size() - 1)});
+  }
+  letters_ = distinct.take();
+}
+
+MadeMap MapSets::make(const MadeMap& second, const MadeMap& first) {
+  budget_.spend(bytes());
+  system_.compose(record(second), record(first), record_.data());
+  return {records_.insert(record_).index, kLetter};
+}
+
+MapSet MapSets::compose(std::span<const MadeMap> second, std::span<const MadeMap> first) {
+  MapSet made;
+  std::unordered_set<RecordSet::Index> seen;
+  for (const MadeMap& s : second)
+    for (const MadeMap& f : first) {
+      MadeMap map = make(s, f);
+      if (!seen.insert(map.record).second) continue;
+      map.tree = static_cast<std::uint32_t>(trees_.size());
+      trees_.push_back({s.tree, f.tree});
+      made.push_back(map);
+    }
+  return made;
+}
+
+MapSet MapSets::join(const MapSet& a, const MapSet& b) {
+  Distinct distinct;
+  for (const MapSet* set : {&a, &b})
+    for (const MadeMap& map : *set) distinct.add(map);
+  return distinct.take();
+}
+
+bool MapSets::same(const MapSet& a, const MapSet& b) const {
+  const auto records = [](const MapSet& set) {
+    std::vector<RecordSet::Index> numbers;
+    for (const MadeMap& map : set) numbers.push_back(map.record);
+    std::sort(numbers.begin(), numbers.end());
+    return numbers;
+  };
+  return a.size() == b.size() && records(a) == records(b);
+}
+
+std::optional<MapSet> MapSets::closure(std::size_t most) {
+  MapSet all = letters_;
+  std::unordered_set<RecordSet::Index> members;
+  for (const MadeMap& map : all) members.insert(map.record);
+  const auto add = [&](const MadeMap& second, const MadeMap& first) {
+    MadeMap map = make(second, first);
+    if (!members.insert(map.record).second) return;
+    map.tree = static_cast<std::uint32_t>(trees_.size());
+    trees_.push_back({second.tree, first.tree});
+    all.push_back(map);
+  };
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t j = 0; j <= i; ++j) {
+      if (all.size() > most) return std::nullopt;
+      const MadeMap a = all[i], b = all[j];
+      add(a, b);
+      add(b, a);
+    }
+  return all;
+}
+
+void MapSets::append_tree(std::uint32_t tree, Word& word) const {
+  std::vector<std::uint32_t> open{tree};
+  while (!open.empty()) {
+    const Tree top = trees_[open.back()];
+    open.pop_back();
+    if (top.second == kLetter) {
+      word.push_back(top.first);
+    } else {
+      open.push_back(top.second);  // read after the first
+      open.push_back(top.first);
+    }
+  }
+}
+
+const MapSet& Totals::operator[](std::size_t k) {
+  while (!first_repeated_ && k >= levels_.size()) add_level();
+  if (k < levels_.size()) return levels_[k];
+  const std::size_t first = *first_repeated_;
+  return levels_[first + (k - first) % (levels_.size() - first)];
+}
+
+void Totals::find_period() {
+  while (!first_repeated_) add_level();
+}
+
+void Totals::add_level() {
+  const MapSet& last = levels_.back();
+  budget_.require(std::uint64_t{last.size()} * last.size());
+  MapSet next = maps_.compose(last, last);
+  for (std::size_t j = 0; j < levels_.size() && !first_repeated_; ++j)
+    if (maps_.same(levels_[j], next)) first_repeated_ = j;
+  if (!first_repeated_) levels_.push_back(std::move(next));
+}
+
+ChunkSearch::ChunkSearch(OrderSystem& system, Letter letters, std::uint32_t chunk, SearchBudget& budget)
+    : system_(system), letters_(letters), chunk_(chunk), budget_(budget), starts_(system.state_words()) {}
+
+void ChunkSearch::run() {
+  try {
+    search();
+  } catch (const LimitError& error) {
+    limit_ = error.what();
+  }
+}
+
+/// Chunk by chunk, the starts that are new with it; within it length by length.
+void ChunkSearch::search() {
+  std::vector<std::uint32_t> record(system_.state_words());
+  system_.start(record.data());
+  starts_.insert(record);
+  from_.emplace_back(0, Word{});
+  std::uint64_t before = 0;
+  for (RecordSet::Index begin = 0; begin < starts_.size(); before += chunk_) {
+    const RecordSet::Index end = starts_.size();
+    for (std::uint32_t length = 1; length <= chunk_; ++length) {
+      for (RecordSet::Index start = begin; start < end; ++start)
+        if (!read_words(start, length)) return;
+      right_up_to_ = before + length;
+    }
+    begin = end;
+  }
+}
+
+/// All words of one length at the beginning of a chunk; whole chunks lead to new starts. False when one is wrong.
+bool ChunkSearch::read_words(RecordSet::Index start, std::uint32_t length) {
+  std::vector<std::uint32_t> record(system_.state_words());
+  Word word(length, 0);
+  for (;;) {
+    budget_.spend(starts_.bytes() + from_.size() * (sizeof(from_[0]) + chunk_ * sizeof(Letter)));
+    system_.read_chunk(starts_[start].data(), word, record.data());
+    if (!system_.is_right(record.data())) {
+      failing_ = whole_word(start, word);
+      return false;
+    }
+    if (length == chunk_ && starts_.insert(record).fresh) from_.emplace_back(start, word);
+    std::size_t last = word.size();
+    while (last > 0 && ++word[last - 1] == letters_) word[--last] = 0;
+    if (last == 0) return true;
+  }
+}
+
+Word ChunkSearch::whole_word(RecordSet::Index start, const Word& last) const {
+  std::vector<const Word*> chunks{&last};
+  for (; start != 0; start = from_[start].first) chunks.push_back(&from_[start].second);
+  Word word;
+  for (auto chunk = chunks.rbegin(); chunk != chunks.rend(); ++chunk)
+    word.insert(word.end(), (*chunk)->begin(), (*chunk)->end());
+  return word;
+}
+
+namespace {
+
+/// Where a word comes from: two parts, or one letter.
+struct Part {
+  std::uint32_t later, earlier;
+};
+constexpr std::uint32_t kLetter = UINT32_MAX;   ///< as `later`: `earlier` is a letter
+constexpr std::uint32_t kNothing = UINT32_MAX;  ///< a part without letters
+
+/// A map or a state, and a word that makes it.
+struct Followed {
+  std::vector<std::uint32_t> record;
+  std::uint32_t word = kNothing;
+};
+
+/// Two records for each key and entry, with the least and the greatest.
+class Extremes {
+ public:
+  void offer(std::span<const std::uint32_t> key, const std::vector<double>& entries,
+             const std::vector<std::uint32_t>& record, Part word) {
+    if (!std::all_of(entries.begin(), entries.end(), [](double entry) { return std::isfinite(entry); })) return;
+    key_.assign(key.begin(), key.end());
+    auto& best = best_[key_];
+    const bool fresh = best.empty();
+    best.resize(2 * entries.size());
+    for (std::size_t i = 0; i < best.size(); ++i) {
+      const double value = i % 2 == 0 ? entries[i / 2] : -entries[i / 2];
+      if (fresh || value < best[i].value) best[i] = {value, record, word};
+    }
+  }
+
+  /// All that were kept, each once; their words become parts.
+  std::vector<Followed> take(std::vector<Part>& parts) {
+    std::vector<Followed> all;
+    for (auto& [key, best] : best_) {
+      std::sort(best.begin(), best.end(), [](const Kept& a, const Kept& b) { return a.record < b.record; });
+      for (std::size_t i = 0; i < best.size(); ++i) {
+        if (i > 0 && best[i].record == all.back().record) continue;
+        all.push_back({best[i].record, static_cast<std::uint32_t>(parts.size())});
+        parts.push_back(best[i].word);
+      }
+    }
+    return all;
+  }
+
+ private:
+  struct Kept {
+    double value = 0;
+    std::vector<std::uint32_t> record;
+    Part word{};
+  };
+  std::vector<std::uint32_t> key_;
+  std::map<std::vector<std::uint32_t>, std::vector<Kept>> best_;
+};
+
+class DriftSearch {
+ public:
+  DriftSearch(OrderSystem& system, Letter letters, SearchBudget& budget)
+      : system_(system), budget_(budget), map_(system.map_words()), state_(system.state_words()) {
+    Extremes extremes;
+    for (Letter letter = 0; letter < letters; ++letter) {
+      system_.letter(letter, map_.data());
+      offer_map(extremes, {kLetter, letter});
+    }
+    letters_ = extremes.take(parts_);
+    system_.start(state_.data());
+    start_ = {{state_, kNothing}};
+  }
+
+  /// The totals of 2^k letters, from the beginning or, in `doubling`, after those of all smaller k.
+  std::optional<Word> follow_totals(bool doubling) {
+    std::vector<Followed> totals = letters_, states = start_;
+    for (std::uint64_t length = 1; length <= kLongestDriftingWord && !totals.empty(); length *= 2) {
+      const std::vector<Followed> reached = apply(totals, states);
+      if (failing_) return failing_;
+      if (doubling) states = reached;
+      totals = compose(totals, totals);
+    }
+    return std::nullopt;
+  }
+
+  /// Block after block, each by its maps one after another.
+  std::optional<Word> follow_blocks(const std::vector<std::vector<Followed>>& maps, std::uint64_t block) {
+    std::vector<Followed> states = start_;
+    for (std::uint64_t letters = 0; letters + block <= kLongestDriftingWord && !states.empty(); letters += block)
+      for (const std::vector<Followed>& set : maps) {
+        states = apply(set, states);
+        if (failing_) return failing_;
+      }
+    return std::nullopt;
+  }
+
+  /// The whole chunk.
+  std::vector<std::vector<Followed>> chunk(std::uint64_t block) {
+    std::vector<Followed> prefix = letters_;
+    for (std::uint64_t i = 1; i < block; ++i) prefix = compose(letters_, prefix);
+    return {prefix};
+  }
+
+  /// The totals of a block's bits, the highest first.
+  std::vector<std::vector<Followed>> totals_of_bits(std::uint64_t block) {
+    std::vector<std::vector<Followed>> maps;
+    std::vector<Followed> totals = letters_;
+    for (std::uint64_t bit = 1; bit <= block; bit *= 2) {
+      if (bit > 1) totals = compose(totals, totals);
+      if ((block & bit) != 0) maps.insert(maps.begin(), totals);
+    }
+    return maps;
+  }
+
+ private:
+  void offer_map(Extremes& extremes, Part word) {
+    extremes.offer(system_.moved_states(map_.data()), system_.map_entries(map_.data()), map_, word);
+  }
+
+  std::vector<Followed> compose(const std::vector<Followed>& second, const std::vector<Followed>& first) {
+    budget_.require(std::uint64_t{second.size()} * first.size());
+    Extremes extremes;
+    for (const Followed& s : second)
+      for (const Followed& f : first) {
+        budget_.spend(0);
+        system_.compose(s.record.data(), f.record.data(), map_.data());
+        offer_map(extremes, {s.word, f.word});
+      }
+    return extremes.take(parts_);
+  }
+
+  /// Notes the first state that is wrong.
+  std::vector<Followed> apply(const std::vector<Followed>& maps, const std::vector<Followed>& states) {
+    Extremes extremes;
+    for (const Followed& state : states)
+      for (const Followed& map : maps) {
+        budget_.spend(0);
+        system_.apply(map.record.data(), state.record.data(), state_.data());
+        if (!system_.is_right(state_.data())) {
+          failing_.emplace();
+          append_word(state.word, *failing_);
+          append_word(map.word, *failing_);
+          return {};
+        }
+        extremes.offer({state_.data(), 1}, system_.state_entries(state_.data()), state_, {map.word, state.word});
+      }
+    return extremes.take(parts_);
+  }
+
+  void append_word(std::uint32_t part, Word& word) const {
+    std::vector<std::uint32_t> open{part};
+    while (!open.empty()) {
+      const std::uint32_t top = open.back();
+      open.pop_back();
+      if (top == kNothing) continue;
+      if (parts_[top].later == kLetter) {
+        word.push_back(parts_[top].earlier);
+      } else {
+        open.push_back(parts_[top].later);
+        open.push_back(parts_[top].earlier);
+      }
+    }
+  }
+
+  OrderSystem& system_;
+  SearchBudget& budget_;
+  std::vector<std::uint32_t> map_, state_;
+  std::vector<Part> parts_;
+  std::vector<Followed> letters_, start_;
+  std::optional<Word> failing_;
+};
+
+}  // namespace
+
+std::optional<Word> find_by_drift(OrderSystem& system, Letter letters, Order order, SearchBudget& budget) {
+  DriftSearch search(system, letters, budget);
+  if (order.block == 0) return search.follow_totals(order.kind == Order::Kind::kDoubling);
+  if (order.kind == Order::Kind::kChunked) return search.follow_blocks(search.chunk(order.block), order.block);
+  if (order.kind == Order::Kind::kScan) return search.follow_blocks(search.totals_of_bits(order.block), order.block);
+  return std::nullopt;
+}
+
+namespace {
+
+/// H_t is the total of the lowest bit applied to the state before it.
+class ScanPlan final : public BlockPlan {
+ public:
+  explicit ScanPlan(Totals& totals) : totals_(totals) {}
+  std::uint64_t base(std::uint64_t t) const override { return t & (t - 1); }
+  const MapSet& maps(std::uint64_t t) override { return totals_[static_cast<std::size_t>(std::countr_zero(t))]; }
+  /// Whether it is t without some of its lowest bits.
+  bool needs(std::uint64_t earlier, std::uint64_t t) const override {
+    return earlier == 0 || (t >> std::countr_zero(earlier)) == (earlier >> std::countr_zero(earlier));
+  }
+
+ private:
+  Totals& totals_;
+};
+
+class ChunkPlan final : public BlockPlan {
+ public:
+  explicit ChunkPlan(MapSets& maps) : maps_(maps) {}
+  std::uint64_t base(std::uint64_t) const override { return 0; }
+  const MapSet& maps(std::uint64_t t) override {
+    if (prefixes_.empty()) prefixes_.push_back(maps_.letters());
+    while (prefixes_.size() < t) prefixes_.push_back(maps_.compose(maps_.letters(), prefixes_.back()));
+    return prefixes_[t - 1];
+  }
+  bool needs(std::uint64_t earlier, std::uint64_t) const override { return earlier == 0; }
+
+ private:
+  MapSets& maps_;
+  std::vector<MapSet> prefixes_;
+};
+
+/// Letter t after the totals of t's bits, the lowest first, applied to the state at the last position of the first
+/// half.
+class DoublingPlan final : public BlockPlan {
+ public:
+  DoublingPlan(MapSets& maps, Totals& totals) : maps_(maps), totals_(totals) {}
+  std::uint64_t base(std::uint64_t t) const override { return std::bit_floor(t) - 1; }
+  const MapSet& maps(std::uint64_t t) override {
+    now_ = maps_.letters();
+    for (std::size_t k = 0; t >> (k + 1) != 0; ++k)
+      if ((t >> k & 1U) != 0) now_ = maps_.compose(now_, totals_[k]);
+    return now_;
+  }
+  bool needs(std::uint64_t earlier, std::uint64_t) const override { return std::has_single_bit(earlier + 1); }
+
+ private:
+  MapSets& maps_;
+  Totals& totals_;
+  MapSet now_;
+};
+
+}  // namespace
+
+std::unique_ptr<BlockPlan> make_block_plan(Order::Kind kind, MapSets& maps, Totals& totals) {
+  switch (kind) {
+    case Order::Kind::kChunked:
+      return std::make_unique<ChunkPlan>(maps);
+    case Order::Kind::kScan:
+      return std::make_unique<ScanPlan>(totals);
+    default:
+      return std::make_unique<DoublingPlan>(maps, totals);
+  }
+}
+
+LengthSearch::LengthSearch(OrderSystem& system, MapSets& maps, SearchBudget& budget, BlockPlan& plan,
+                           std::uint64_t block)
+    : system_(system),
+      maps_(maps),
+      budget_(budget),
+      plan_(plan),
+      block_(block),
+      record_(system.state_words()),
+      starts_(system.state_words()) {}
+
+void LengthSearch::run() {
+  try {
+    search();
+  } catch (const LimitError& error) {
+    limit_ = error.what();
+  }
+}
+
+void LengthSearch::search() {
+  Stage& first = stages_.emplace(0, Stage(system_.state_words(), 0, 0)).first->second;
+  system_.start(record_.data());
+  first.states.insert(record_);
+  first.from.push_back({});
+  starts_.insert(record_);
+  for (std::uint64_t done = 0;; done += block_) {
+    for (std::uint64_t t = 1; t <= block_; ++t) {
+      std::erase_if(stages_, [&](const auto& stage) { return !plan_.needs(stage.first, t); });
+      if (!add_stage(t)) return;
+      right_up_to_ = done + t;
+    }
+    if (!start_next_block()) return;
+  }
+}
+
+/// All states after t letters of the block; false when one is wrong.
+bool LengthSearch::add_stage(std::uint64_t t) {
+  const MapSet& maps = plan_.maps(t);
+  const Stage& base = stages_.at(plan_.base(t));
+  Stage stage(system_.state_words(), t, base.length);
+  for (RecordSet::Index state = 0; state < base.states.size(); ++state)
+    for (const MadeMap& map : maps) {
+      budget_.spend(maps_.bytes() + stage.states.bytes() + starts_.bytes());
+      system_.apply(maps_.record(map), base.states[state].data(), record_.data());
+      if (!stage.states.insert(record_).fresh) continue;
+      stage.from.push_back({state, map});
+      if (system_.is_right(record_.data())) continue;
+      failing_ = word_of(stage, stage.states.size() - 1);
+      return false;
+    }
+  stages_.insert_or_assign(t, std::move(stage));
+  return true;
+}
+
+/// Keeps the states that no earlier block started from; false when there are none.
+bool LengthSearch::start_next_block() {
+  const Stage& end = stages_.at(block_);
+  Stage next(system_.state_words(), 0, 0);
+  std::vector<Word> words;
+  for (RecordSet::Index state = 0; state < end.states.size(); ++state) {
+    if (!starts_.insert(end.states[state]).fresh) continue;
+    next.states.insert(end.states[state]);
+    next.from.push_back({});
+    words.push_back(word_of(end, state));
+  }
+  words_before_ = std::move(words);
+  stages_.clear();
+  const bool any = next.states.size() > 0;
+  stages_.emplace(0, std::move(next));
+  return any;
+}
+
+Word LengthSearch::word_of(const Stage& last, std::uint32_t state) const {
+  std::vector<MadeMap> maps;
+  for (const Stage* stage = &last; stage->length != 0; stage = &stages_.at(stage->base)) {
+    maps.push_back(stage->from[state].map);
+    state = stage->from[state].state;
+  }
+  Word word = words_before_.empty() ? Word{} : words_before_[state];
+  for (auto map = maps.rbegin(); map != maps.rend(); ++map) maps_.append_word(*map, word);
+  return word;
+}
+
 namespace {
 
 /// States closed under maps, without regard to length, until one is wrong.
@@ -243,5 +977,174 @@ class OrderSearch {
 Certificate search_order(const Dfa& automaton, OrderSystem& system, const CertifyOptions& options) {
   return OrderSearch(automaton, system, options).run();
 }
+
+namespace {
+
+/// A map's record: the book of its last letter; where it takes each state of the automaton; its numbers. A state's
+/// record: the automaton's state; the book; the numbers.
+template <class A>
+class System final : public OrderSystem {
+ public:
+  using Number = typename A::Number;
+  using Bits = typename A::Bits;
+  using Map = typename AffineLayer<A>::Map;
+
+  System(const Network& network, const OrderedNetwork<A>& ordered)
+      : automaton_(network.automaton),
+        network_(ordered),
+        layer_(ordered.layers()[0]),
+        scratch_(ordered.rounded().make_scratch()),
+        from_(layer_.rounded().size()),
+        to_(from_.size()) {
+    if (!has_maps()) return;
+    sums_ = layer_.affine()->make_sums();
+    second_ = first_ = out_ = layer_.affine()->make_map();
+  }
+
+  bool has_maps() const override { return layer_.affine() != nullptr; }
+  std::size_t map_words() const override {
+    return 1 + automaton_.states() + second_.targets.size() +
+           kWords * (second_.entries.size() + second_.addition.size());
+  }
+  std::size_t state_words() const override { return 2 + kWords * from_.size(); }
+
+  void letter(Letter letter, std::uint32_t* map) override {
+    const RoundedLayer<A>& rounded = layer_.rounded();
+    map[0] = rounded.book_of(letter);
+    for (State q = 0; q < automaton_.states(); ++q) map[1 + q] = automaton_.next(q, letter);
+    pack_map(layer_.affine()->letter(rounded.action_of(letter)), map);
+  }
+
+  void compose(const std::uint32_t* second, const std::uint32_t* first, std::uint32_t* out) override {
+    unpack_map(second, second_);
+    unpack_map(first, first_);
+    layer_.affine()->compose(second_, first_, out_, sums_);
+    out[0] = second[0];
+    for (State q = 0; q < automaton_.states(); ++q) out[1 + q] = second[1 + first[1 + q]];
+    pack_map(out_, out);
+  }
+
+  void apply(const std::uint32_t* map, const std::uint32_t* state, std::uint32_t* out) override {
+    unpack_map(map, second_);
+    unpack(state + 2, from_);
+    layer_.affine()->apply(second_, from_.data(), to_.data(), sums_);
+    out[0] = map[1 + state[0]];
+    out[1] = map[0];
+    pack(to_, out + 2);
+  }
+
+  std::span<const std::uint32_t> moved_states(const std::uint32_t* map) const override {
+    return {map + 1, automaton_.states()};
+  }
+
+  const std::vector<double>& map_entries(const std::uint32_t* map) override {
+    unpack_map(map, second_);
+    exact_.clear();
+    for (const auto* numbers : {&second_.entries, &second_.addition})
+      for (const Number number : *numbers) exact_.push_back(to_double(number));
+    return exact_;
+  }
+
+  const std::vector<double>& state_entries(const std::uint32_t* state) override {
+    unpack(state + 2, from_);
+    exact_.clear();
+    for (const Number number : from_) exact_.push_back(to_double(number));
+    return exact_;
+  }
+
+  void read_chunk(const std::uint32_t* state, std::span<const Letter> word, std::uint32_t* out) override {
+    if (!chunk_) chunk_.emplace(layer_.dimension(), layer_.columns(), layer_.factors_per_chunk());
+    unpack(state + 2, from_);
+    chunk_->start(from_.data());
+    State q = state[0];
+    for (const Letter letter : word) {
+      q = automaton_.next(q, letter);
+      for (const auto& factor : layer_.reflections()[layer_.rounded().action_of(letter)].factors)
+        chunk_->append(factor);
+    }
+    chunk_->state(to_.data());
+    out[0] = q;
+    out[1] = word.empty() ? state[1] : layer_.rounded().book_of(word.back());
+    pack(to_, out + 2);
+  }
+
+  void start(std::uint32_t* state) override {
+    state[0] = automaton_.initial();
+    state[1] = 0;
+    pack(layer_.rounded().initial(), state + 2);
+  }
+
+  bool starts_right() override {
+    const Label label = layer_.rounded().initial_label();
+    return network_.rounded().read(&label) == automaton_.initial();
+  }
+
+  bool is_right(const std::uint32_t* state) override {
+    unpack(state + 2, from_);
+    const Label label = network_.rounded().label_of(0, state[1], from_.data(), scratch_);
+    return network_.rounded().read(&label) == state[0];
+  }
+
+ private:
+  static constexpr std::size_t kWords = sizeof(Bits) > sizeof(std::uint32_t) ? 2 : 1;
+
+  static std::uint32_t* pack(const std::vector<Number>& numbers, std::uint32_t* record) {
+    for (const Number number : numbers) {
+      const std::uint64_t bits = state_bits<A>(number);
+      *record++ = static_cast<std::uint32_t>(bits);
+      if constexpr (kWords == 2) *record++ = static_cast<std::uint32_t>(bits >> 32);
+    }
+    return record;
+  }
+
+  static const std::uint32_t* unpack(const std::uint32_t* record, std::vector<Number>& numbers) {
+    for (Number& number : numbers) {
+      std::uint64_t bits = *record++;
+      if constexpr (kWords == 2) bits |= std::uint64_t{*record++} << 32;
+      number = std::bit_cast<Number>(static_cast<Bits>(bits));
+    }
+    return record;
+  }
+
+  void pack_map(const Map& map, std::uint32_t* record) const {
+    record = std::copy(map.targets.begin(), map.targets.end(), record + 1 + automaton_.states());
+    pack(map.addition, pack(map.entries, record));
+  }
+
+  void unpack_map(const std::uint32_t* record, Map& map) const {
+    record += 1 + automaton_.states();
+    std::copy_n(record, map.targets.size(), map.targets.begin());
+    unpack(unpack(record + map.targets.size(), map.entries), map.addition);
+  }
+
+  const Dfa& automaton_;
+  const OrderedNetwork<A>& network_;
+  const OrderedLayer<A>& layer_;
+  typename RoundedNetwork<A>::Scratch scratch_;
+  std::vector<Number> from_, to_;
+  std::vector<typename A::Sum> sums_;
+  Map second_, first_, out_;
+  std::vector<double> exact_;
+  std::optional<ReflectionChunk<A>> chunk_;
+};
+
+}  // namespace
+
+template <class A>
+std::unique_ptr<OrderSystem> make_order_system(const Network& network, const OrderedNetwork<A>& ordered) {
+  return std::make_unique<System<A>>(network, ordered);
+}
+
+template std::unique_ptr<OrderSystem> make_order_system(const Network&, const OrderedNetwork<Fp64>&);
+template std::unique_ptr<OrderSystem> make_order_system(const Network&, const OrderedNetwork<Fp32>&);
+template std::unique_ptr<OrderSystem> make_order_system(const Network&, const OrderedNetwork<Fp16>&);
+template std::unique_ptr<OrderSystem> make_order_system(const Network&, const OrderedNetwork<Bf16>&);
+template std::unique_ptr<OrderSystem> make_order_system(const Network&, const OrderedNetwork<Fused<Fp64>>&);
+template std::unique_ptr<OrderSystem> make_order_system(const Network&, const OrderedNetwork<Fused<Fp32>>&);
+template std::unique_ptr<OrderSystem> make_order_system(const Network&, const OrderedNetwork<Fused<Fp16>>&);
+template std::unique_ptr<OrderSystem> make_order_system(const Network&, const OrderedNetwork<Fused<Bf16>>&);
+template std::unique_ptr<OrderSystem> make_order_system(const Network&, const OrderedNetwork<AccumulatedInFp32<Fp16>>&);
+template std::unique_ptr<OrderSystem> make_order_system(const Network&, const OrderedNetwork<AccumulatedInFp32<Bf16>>&);
+template std::unique_ptr<OrderSystem> make_order_system(const Network&, const OrderedNetwork<Tf32>&);
 
 }  // namespace krohn

@@ -6,8 +6,8 @@
 #include <memory>
 #include <span>
 
-#include "krohn/simulate/evaluate/ordered_network.h"
-#include "krohn/simulate/prove/claims/certify_options.h"
+#include "krohn/simulate/evaluate/layer_run.h"
+#include "krohn/simulate/prove/claims/certificate.h"
 
 namespace krohn {
 

@@ -6,10 +6,18 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <vector>
 
+#include "krohn/automata/dfa/dfa.h"
+#include "krohn/constructions/network/network.h"
+#include "krohn/simulate/arithmetic/arithmetic_name.h"
+#include "krohn/simulate/arithmetic/order.h"
 #include "krohn/simulate/evaluate/rounded_network.h"
+#include "krohn/simulate/run/letter_reader.h"
 
 namespace krohn {
 
@@ -141,5 +149,37 @@ class NetworkMachine {
   std::uint32_t phase_ = 0;
   std::vector<std::size_t> stored_labels_;
 };
+
+// The finite automaton that a network is, when its reachable states are
+// finitely many: found by evaluation alone, and then as fast to run as any automaton.
+
+struct NetworkAutomatonOptions {
+  std::uint64_t max_states = std::uint64_t{1} << 20;
+  std::uint64_t max_transitions = std::uint64_t{1} << 24;  ///< states · letters, each one evaluated letter
+  std::function<void(std::uint64_t)> progress;             ///< transitions so far; may throw Interrupted
+};
+
+/// The states that words lead the network to under the stated arithmetic, letter after letter: all numbers of all
+/// layers bit for bit (−0 as +0), the labels that they showed and, of a network that snaps, the letters since it last
+/// did. A state's transitions are what one step of the
+/// network does to it, so the machine and the network agree on every word, letter by letter, whatever the automaton in
+/// the network's file says: that is read nowhere. Output q < n: the readout gives state q of the automaton with n
+/// states; output n: it gives none. Nothing when a limit is met. O(states · letters · cost of one step).
+std::optional<Dfa> network_automaton(const Network& network, ArithmeticName arithmetic, Form form,
+                                     const NetworkAutomatonOptions& options = {});
+
+// A network in one arithmetic as a machine that reads letters
+// (simulate/run/letter_reader.h): what the search for long failing words asks of any model.
+
+/// The network letter after letter, snaps included. It answers with the state of the readout, or, where `outputs` gives
+/// an output for each of these states, with that; with kNoAnswer where there is none. The margin is how much farther
+/// the second nearest codeword is than the nearest, squared, least over the layers; 0 where that would cost more than
+/// the letter itself. Used by one thread at a time; views the network, which must outlive it. The arithmetic is not
+/// `exact`.
+std::unique_ptr<LetterReader> network_reader(const Network& network, ArithmeticName arithmetic, Form form,
+                                             std::vector<Output> outputs = {});
+
+/// Every state of the network's automaton is asked for.
+TrackedAutomaton every_state(const Dfa& automaton);
 
 }  // namespace krohn

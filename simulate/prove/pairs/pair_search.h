@@ -13,10 +13,25 @@
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
-#include "krohn/groups/record_set.h"
-#include "krohn/groups/time_limit.h"
+#include "krohn/constructions/network/network.h"
+#include "krohn/groups/base/record_set.h"
+#include "krohn/groups/base/time_limit.h"
+#include "krohn/simulate/prove/claims/certificate.h"
 
 namespace krohn {
+
+// The certificates that a breadth-first search over (automaton state, network
+// state) ends with, wherever it ran.
+
+/// All words reach these pairs, by words of at most `depth` letters.
+Certificate proved_by_pairs(const CertifyOptions& options, std::uint64_t pairs, std::uint64_t depth);
+
+/// The word is a shortest one that is read wrongly; `pairs` were found by then.
+Certificate refuted_by_pairs(const CertifyOptions& options, std::uint64_t pairs, Word word, const FailingRun& run);
+
+/// All words of fewer than `length` letters reach the first `complete` pairs; then the search met `limit`.
+Certificate proved_up_to_depth(const CertifyOptions& options, std::uint64_t pairs, std::uint64_t length,
+                               std::uint64_t complete, std::string limit);
 
 /// The time is that of groups/time_limit.h.
 struct PairLimits {
@@ -260,5 +275,12 @@ class ReachablePairs {
   bool full_ = false;
   std::string limit_;
 };
+
+/// Certificate 2, *closed reachable set*: breadth-first search over pairs (automaton state, all numbers of all layers,
+/// and the labels that numbers alone do not tell) under the actual arithmetic, −0 counted as +0. It ends: proved. It
+/// meets a wrong answer: refuted by a shortest word. It meets a limit: proved up to the last depth that it completed,
+/// with `limit` set. A pair costs 4 bytes for the automaton's state, the bytes of the numbers, 4 for its parent and at
+/// most 16 of table.
+Certificate certify_reachable_set(const Network& network, const CertifyOptions& options);
 
 }  // namespace krohn

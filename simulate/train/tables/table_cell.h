@@ -102,4 +102,27 @@ std::string model_path(const std::string& folder, double rate, std::uint64_t see
 /// in its time.
 ExperimentResult run_experiment(const Experiment& experiment, const ExperimentOptions& options);
 
+/// One run: its figure at the paper's length, and by validation; scaled.
+struct RunFigure {
+  double rate = 0;
+  std::uint64_t seed = 0;
+  double test = 0, validated = 0, validation_loss = 0;
+};
+
+struct ReportedFigure {
+  double figure = 0;
+  /// Beside a mean the standard deviation (n − 1), beside a median the median of the distances from it; otherwise 0.
+  double spread = 0;
+  double rate = 0;  ///< the one that was chosen; 0 where each seed or run has its own
+};
+
+/// Of an even number of figures, the mean of the middle two. Precondition: there is one.
+double median_of(std::vector<double> figures);
+
+/// Throws InputError when there are no runs.
+ReportedFigure reported_figure(Reported reported, const std::vector<RunFigure>& runs);
+
+/// "best of all runs", ….
+std::string to_string(Reported reported);
+
 }  // namespace krohn

@@ -9,7 +9,7 @@
 
 #include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/cascades/holonomy.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "tests/automata/bestiary.h"
 
 namespace krohn {

@@ -1,10 +1,10 @@
-#include "krohn/automata/cascades/swap_cascade.h"
+#include "krohn/automata/cascades/prime_cascade.h"
 
 #include <doctest/doctest.h>
 
 #include <set>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "tests/automata/cascades/small_cascades.h"
 
 using namespace krohn;

@@ -5,9 +5,8 @@
 #include <regex>
 #include <thread>
 
-#include "krohn/automata/draw/draw_style.h"
 #include "krohn/automata/regex/regex.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 using namespace krohn;
 

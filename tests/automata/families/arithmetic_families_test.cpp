@@ -1,11 +1,11 @@
-#include "krohn/automata/families/arithmetic_families.h"
+#include "krohn/automata/families/classic_families.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
 #include "krohn/automata/language.h"
-#include "krohn/groups/random.h"
+#include "krohn/groups/base/random.h"
 
 using namespace krohn;
 

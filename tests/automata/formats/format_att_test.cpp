@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "tests/automata/formats/format_samples.h"
 #include "tests/error_of.h"
 

@@ -8,10 +8,9 @@
 #include <sstream>
 #include <thread>
 
-#include "krohn/automata/formats/format_dot_text.h"
-#include "krohn/groups/atomic_file.h"
-#include "krohn/groups/error.h"
-#include "krohn/groups/random.h"
+#include "krohn/groups/base/atomic_file.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/random.h"
 #include "tests/automata/formats/format_samples.h"
 #include "tests/error_of.h"
 

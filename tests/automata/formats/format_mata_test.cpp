@@ -6,8 +6,7 @@
 #include <random>
 #include <set>
 
-#include "krohn/automata/formats/format_mata_formula.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "tests/error_of.h"
 
 using namespace krohn;

@@ -6,12 +6,10 @@
 #include <set>
 
 #include "krohn/automata/operations/determinise.h"
-#include "krohn/automata/operations/emptiness.h"
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/operations.h"
-#include "krohn/automata/questions/lazy_subsets.h"
 #include "krohn/automata/regex/regex.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "tests/automata/small_languages.h"
 
 using namespace krohn;

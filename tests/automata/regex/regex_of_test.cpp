@@ -7,11 +7,9 @@
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/operations/nfa_operations.h"
-#include "krohn/automata/operations/nfa_parts.h"
 #include "krohn/automata/regex/regex.h"
 #include "krohn/automata/regex/regex_syntax.h"
-#include "krohn/automata/regex/regex_terms.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "tests/automata/small_languages.h"
 
 using namespace krohn;

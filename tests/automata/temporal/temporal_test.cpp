@@ -14,7 +14,7 @@
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/regex/regex.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 using namespace krohn;
 

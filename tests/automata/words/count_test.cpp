@@ -5,11 +5,10 @@
 #include <cmath>
 #include <map>
 
-#include "krohn/automata/operations/emptiness.h"
+#include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/words/accepted_words.h"
-#include "krohn/automata/words/uniform_words.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "tests/automata/random_automata.h"
 
 using namespace krohn;

@@ -1,4 +1,4 @@
-#include "krohn/automata/words/spellings.h"
+#include "krohn/automata/words/accepted_words.h"
 
 #include <doctest/doctest.h>
 
@@ -7,9 +7,7 @@
 #include <set>
 
 #include "krohn/automata/language.h"
-#include "krohn/automata/words/accepted_words.h"
 #include "krohn/automata/words/count.h"
-#include "krohn/automata/words/uniform_words.h"
 #include "tests/automata/random_automata.h"
 
 using namespace krohn;

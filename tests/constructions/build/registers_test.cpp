@@ -11,13 +11,12 @@
 #include <set>
 
 #include "krohn/automata/language.h"
-#include "krohn/automata/monoid/crossing_idempotents.h"
+#include "krohn/automata/monoid/witness_check.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/constructions/build/builders.h"
 #include "krohn/constructions/exactness/exactness.h"
 #include "krohn/constructions/registers/find_registers.h"
-#include "krohn/constructions/registers/register_groups.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "tests/algebra_campaign.h"
 #include "tests/constructions/reference.h"
 #include "tests/constructions/sample_automata.h"

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "krohn/constructions/build/planner.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "tests/constructions/reference.h"
 #include "tests/constructions/sample_automata.h"
 

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <string>
 
-#include "krohn/groups/atomic_file.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/atomic_file.h"
+#include "krohn/groups/base/error.h"
 #include "tests/error_of.h"
 #include "tests/scratch.h"
 

@@ -9,10 +9,8 @@
 
 #include "krohn/automata/monoid/algebra.h"
 #include "krohn/automata/operations/minimise.h"
-#include "krohn/constructions/smallest/finite_values_check.h"
-#include "krohn/constructions/smallest/letter_bounds.h"
-#include "krohn/constructions/smallest/plan_sizes.h"
-#include "krohn/groups/error.h"
+#include "krohn/constructions/smallest/finite_values.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/groups/permutations/group_elements.h"
 #include "krohn/groups/representations/least_representation.h"
 #include "krohn/groups/structure/small_groups.h"

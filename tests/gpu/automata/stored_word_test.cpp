@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "krohn/gpu/device/device.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "tests/gpu/automata.h"
 
 using namespace krohn;

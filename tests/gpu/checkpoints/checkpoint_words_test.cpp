@@ -8,9 +8,9 @@
 
 #include "krohn/automata/language.h"
 #include "krohn/constructions/checkpoints/export_checkpoint.h"
-#include "krohn/constructions/files/tensor_values.h"
+#include "krohn/constructions/files/safetensors.h"
 #include "krohn/gpu/device/device.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/words/word.h"
 
 using namespace krohn;

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/arithmetic/dyadic.h"
 
 using namespace krohn;
@@ -67,8 +67,8 @@ TEST_CASE_TEMPLATE("products and sums of short numbers are rounded as if once", 
 }
 
 TEST_CASE("bf16 by way of fp32 is rounded as if once below fp32's normal numbers, too: all significands") {
-  // docs/reference/certificate-file.md says once; a product or quotient of two bf16 numbers that fp32 itself rounds is at most
-  // half of bf16's least number, 2^-133, or further from a tie than fp32 rounds.
+  // docs/reference/certificate-file.md says once; a product or quotient of two bf16 numbers that fp32 itself rounds is
+  // at most half of bf16's least number, 2^-133, or further from a tie than fp32 rounds.
   const auto bf16 = [](int significand, int exponent) {
     return Eigen::bfloat16(std::ldexp(static_cast<float>(significand), exponent));
   };

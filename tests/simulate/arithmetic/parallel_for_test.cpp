@@ -1,5 +1,5 @@
 #include "krohn/simulate/arithmetic/parallel_for.h"
-#include "krohn/groups/float_environment.h"
+#include "krohn/groups/base/float_environment.h"
 
 #include <doctest/doctest.h>
 #include <omp.h>
@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "krohn/groups/error.h"
-#include "krohn/groups/float_environment.h"
+#include "krohn/groups/base/error.h"
 
 using namespace krohn;
 

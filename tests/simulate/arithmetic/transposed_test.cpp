@@ -1,4 +1,4 @@
-#include "krohn/simulate/arithmetic/transposed.h"
+#include "krohn/simulate/arithmetic/parallel_for.h"
 
 #include <doctest/doctest.h>
 

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "krohn/constructions/files/tensor_values.h"
-#include "krohn/groups/error.h"
-#include "krohn/groups/float_environment.h"
+#include "krohn/constructions/files/safetensors.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/float_environment.h"
 #include "tests/error_of.h"
 #include "tests/scratch.h"
 

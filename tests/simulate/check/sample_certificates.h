@@ -6,11 +6,10 @@
 #include <vector>
 
 #include "krohn/simulate/evaluate/evaluate.h"
-#include "krohn/simulate/prove/any_order.h"
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/certify_codewords.h"
-#include "krohn/simulate/prove/pairs/certify_reachable.h"
-#include "krohn/simulate/prove/steps.h"
+#include "krohn/simulate/prove/pairs/pair_search.h"
+#include "krohn/simulate/prove/self_check.h"
 #include "krohn/simulate/prove/verify.h"
 #include "tests/simulate/hand_built.h"
 

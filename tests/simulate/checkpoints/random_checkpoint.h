@@ -9,7 +9,7 @@
 
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/constructions/checkpoints/checkpoint_tensors.h"
-#include "krohn/constructions/files/tensor_values.h"
+#include "krohn/constructions/files/safetensors.h"
 
 namespace krohn::test {
 

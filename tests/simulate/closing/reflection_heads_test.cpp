@@ -1,7 +1,7 @@
 // What is silenced in a head of reflections and how pairs of keys are turned: at each bound and one step past it, and
 // never to another product.
 
-#include "krohn/simulate/closing/reflection_heads.h"
+#include "krohn/simulate/closing/close_reflections.h"
 
 #include <doctest/doctest.h>
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <random>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/evaluate/reflection_chunk.h"
 #include "tests/simulate/formed_networks.h"

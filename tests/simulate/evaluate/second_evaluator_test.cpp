@@ -1,8 +1,8 @@
 // Files of every construction and of random networks, read by krohn and by two programs that were written from
-// docs/reference/network-file.md: tests/python/second_evaluator.py, which computes in integers, and the evaluator of the page
-// that `krohn report` writes (tools/krohn/page/), which computes in doubles and takes structured weights in sequence.
-// All numbers at every letter, bit for bit, in all eleven arithmetics. KROHN_SECOND_EVALUATOR=N compares words of N
-// letters in all orders and forms.
+// docs/reference/network-file.md: tests/python/second_evaluator.py, which computes in integers, and the evaluator of
+// the page that `krohn report` writes (tools/krohn/page/), which computes in doubles and takes structured weights in
+// sequence. All numbers at every letter, bit for bit, in all eleven arithmetics. KROHN_SECOND_EVALUATOR=N compares
+// words of N letters in all orders and forms.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 #include "krohn/automata/language.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/files/network_file.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "tests/simulate/formed_networks.h"
 

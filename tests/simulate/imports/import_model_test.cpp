@@ -6,8 +6,8 @@
 
 #include <cstring>
 
-#include "krohn/constructions/files/tensor_values.h"
-#include "krohn/groups/error.h"
+#include "krohn/constructions/files/safetensors.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "tests/error_of.h"

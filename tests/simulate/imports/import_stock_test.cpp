@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "krohn/automata/dfa/shown_word.h"
-#include "krohn/constructions/files/tensor_values.h"
-#include "krohn/groups/error.h"
+#include "krohn/constructions/files/safetensors.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/imports/expected_answers.h"
 #include "krohn/simulate/imports/import_model.h"
 #include "krohn/simulate/models/models.h"

@@ -1,5 +1,5 @@
 // A list by ranks: every item once, whatever goes wrong.
-#include "krohn/simulate/many/ranked_list.h"
+#include "krohn/simulate/many/many_place.h"
 
 #include <doctest/doctest.h>
 
@@ -10,8 +10,8 @@
 #include <numeric>
 #include <thread>
 
-#include "krohn/groups/error.h"
-#include "krohn/groups/interruption.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/time_limit.h"
 #include "tests/simulate/many/thread_ranks.h"
 
 using namespace krohn;

@@ -1,11 +1,11 @@
 // Random words shared out over ranks, held against one process.
-#include "krohn/simulate/many/ranked_samples.h"
+#include "krohn/simulate/many/many_place.h"
 
 #include <doctest/doctest.h>
 
 #include <atomic>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/evaluate/lanes/sample.h"
 #include "krohn/simulate/many/many_place.h"
 #include "tests/simulate/hand_built.h"

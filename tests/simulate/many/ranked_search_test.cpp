@@ -3,9 +3,9 @@
 
 #include <doctest/doctest.h>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/many/many_place.h"
-#include "krohn/simulate/prove/pairs/certify_reachable.h"
+#include "krohn/simulate/prove/pairs/pair_search.h"
 #include "tests/scratch.h"
 #include "tests/simulate/hand_built.h"
 #include "tests/simulate/many/searches.h"

@@ -11,9 +11,9 @@
 #include <limits>
 #include <random>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/operations/stated_lists.h"
-#include "krohn/simulate/prove/claims/operations_builder.h"
+#include "krohn/simulate/prove/claims/operations.h"
 
 using namespace krohn;
 

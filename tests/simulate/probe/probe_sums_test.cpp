@@ -10,10 +10,10 @@
 #include <numeric>
 #include <random>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"
+#include "krohn/simulate/probe/probe_sums.h"
 #include "krohn/simulate/probe/processor_sums.h"
-#include "krohn/simulate/probe/stated_sums.h"
 
 using namespace krohn;
 

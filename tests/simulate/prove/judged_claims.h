@@ -5,8 +5,8 @@
 #include <doctest/doctest.h>
 
 #include "krohn/simulate/prove/certify_codewords.h"
-#include "krohn/simulate/prove/claims/certify_options.h"
-#include "krohn/simulate/prove/pairs/certify_reachable.h"
+#include "krohn/simulate/prove/claims/certificate.h"
+#include "krohn/simulate/prove/pairs/pair_search.h"
 #include "tests/simulate/replayed_search.h"
 
 namespace krohn {

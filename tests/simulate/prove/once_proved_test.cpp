@@ -8,7 +8,6 @@
 #include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/certify.h"
-#include "krohn/simulate/prove/certify_snapped.h"
 
 using namespace krohn;
 

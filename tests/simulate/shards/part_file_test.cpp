@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "tests/error_of.h"
 #include "tests/scratch.h"
 

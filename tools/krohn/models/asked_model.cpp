@@ -11,13 +11,12 @@
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/networks/device_place.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
+#include "krohn/simulate/checkpoints/checkpoint_model.h"
 #include "krohn/simulate/checkpoints/checkpoint_operations.h"
-#include "krohn/simulate/checkpoints/chunk_bound.h"
-#include "krohn/simulate/checkpoints/delta_chunk.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/on_device.h"
-#include "tools/krohn/report/count.h"
+#include "tools/krohn/report/table.h"
 
 namespace krohn {
 Precision precision_of(const ModelOptions& options) {

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "krohn/groups/atomic_file.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/atomic_file.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/learned/model_operations.h"
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/models/cell_model.h"

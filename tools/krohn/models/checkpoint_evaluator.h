@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "krohn/constructions/checkpoints/checkpoint.h"
-#include "krohn/constructions/network/precision.h"
+#include "krohn/constructions/network/network.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 
 namespace krohn {

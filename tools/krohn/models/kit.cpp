@@ -7,11 +7,11 @@
 #include "kit_files.h"
 #include "krohn/automata/language.h"
 #include "krohn/constructions/build/planner.h"
-#include "krohn/constructions/checkpoints/gated_checkpoint.h"
+#include "krohn/constructions/checkpoints/export_checkpoint.h"
 #include "krohn/constructions/checkpoints/kit_checkpoints.h"
 #include "krohn/constructions/files/onnx.h"
-#include "krohn/groups/atomic_folder.h"
-#include "krohn/groups/random.h"
+#include "krohn/groups/base/atomic_file.h"
+#include "krohn/groups/base/random.h"
 #include "tools/krohn/report/json_output.h"
 
 namespace krohn {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "krohn/automata/dfa/same_letters.h"
+#include "krohn/automata/dfa/alphabet.h"
 #include "krohn/automata/formats/json.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/tasks/task_automaton.h"
 #include "tools/krohn/report/table.h"
 

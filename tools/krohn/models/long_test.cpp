@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "krohn/gpu/automata/long_word.h"
-#include "krohn/groups/counted.h"
-#include "krohn/groups/error.h"
-#include "krohn/groups/time_limit.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/time_limit.h"
 #include "tools/krohn/joined_ranks.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/report/count.h"
+#include "tools/krohn/report/table.h"
 
 namespace krohn {
 namespace {
@@ -95,10 +95,9 @@ LongTestReport run_long_test(const Dfa& machine, const Dfa& automaton, const Tes
     const bool is_late = dynamic_cast<const LimitError*>(&error) != nullptr;
     if (path.empty() || (!is_late && dynamic_cast<const Interrupted*>(&error) == nullptr)) throw;
     save_run(path, tested, state);
-    throw LimitError(
-        fmt::format("{} after {} of {}, all right so far; the same command with --resume {} goes on",
-                    is_late ? error.what() : "interrupted", with_thousands(comparison.letters_read(state)),
-                    counted(comparison.letters(), "letter"), path));
+    throw LimitError(fmt::format("{} after {} of {}, all right so far; the same command with --resume {} goes on",
+                                 is_late ? error.what() : "interrupted", with_thousands(comparison.letters_read(state)),
+                                 counted(comparison.letters(), "letter"), path));
   }
   if (!path.empty()) save_run(path, tested, state);
   return {machine.states(), comparison.letters_read(state), state};

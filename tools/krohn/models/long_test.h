@@ -7,7 +7,7 @@
 
 #include "krohn/constructions/network/network.h"
 #include "krohn/simulate/run/long_comparison.h"
-#include "tools/krohn/models/saved_run.h"
+#include "tools/krohn/models/run_folder.h"
 
 namespace krohn {
 

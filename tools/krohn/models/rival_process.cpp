@@ -11,9 +11,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "krohn/groups/error.h"
-#include "krohn/groups/interruption.h"
-#include "tools/krohn/interrupt.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/time_limit.h"
+#include "tools/krohn/progress.h"
 
 namespace krohn {
 namespace {

@@ -1,19 +1,19 @@
 #include "tools/krohn/models/run_folder.h"
 
 #include <fmt/format.h>
-
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
+
 #include "krohn/automata/dfa/visible_text.h"
+#include "krohn/automata/formats/json.h"
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/constructions/files/safetensors.h"
-#include "krohn/groups/atomic_file.h"
-#include "krohn/groups/error.h"
-#include "krohn/simulate/tasks/stored_task.h"
+#include "krohn/groups/base/atomic_file.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/tasks/task_automaton.h"
 #include "tools/krohn/models/subject.h"
-#include "tools/krohn/report/count.h"
+#include "tools/krohn/report/table.h"
 
 namespace krohn {
 
@@ -42,9 +42,10 @@ void refuse_without_model(const std::string& folder) {
     throw InputError(folder, fmt::format("PyTorch trained this model: `krohn import {}/model.safetensors --as {} "
                                          "--against TASK -o FOLDER` makes one that krohn reads",
                                          visible(folder), family));
-  throw InputError(folder, fmt::format("PyTorch trained this model, {}, of which nothing is proved: `python -m "
-                                       "krohn.rivals eval` measures it, and krohn.test tests it (docs/results/rivals.md)",
-                                       visible(family)));
+  throw InputError(folder,
+                   fmt::format("PyTorch trained this model, {}, of which nothing is proved: `python -m "
+                               "krohn.rivals eval` measures it, and krohn.test tests it (docs/results/rivals.md)",
+                               visible(family)));
 }
 
 }  // namespace
@@ -87,6 +88,64 @@ TrainedSubject load_trained_subject(const std::string& name, const LanguageOptio
   if (trained.metadata.contains("automaton"))
     task_name = stored_name(trained.task, input_machine(*task).automaton, options).in_words();
   return {name, std::move(trained), std::move(task), std::move(task_name)};
+}
+
+namespace {
+
+constexpr const char* kFormat = "krohn saved run 2";
+constexpr std::size_t kLargestFile = 1 << 16;
+
+nlohmann::ordered_json to_json(const TestedWords& tested) {
+  return {{"format", kFormat},   {"model", tested.model},   {"arithmetic", tested.arithmetic},
+          {"form", tested.form}, {"length", tested.length}, {"words", tested.words},
+          {"seed", tested.seed}};
+}
+
+std::uint64_t number(const nlohmann::json& json, const std::string& path, const char* name) {
+  const auto found = json.find(name);
+  if (found == json.end() || !found->is_number_unsigned())
+    throw InputError(path,
+                     fmt::format("\"{}\" is not a count; the file is damaged, start again without --resume", name));
+  return found->get<std::uint64_t>();
+}
+
+State state_number(const nlohmann::json& json, const std::string& path, const char* name) {
+  const std::uint64_t value = number(json, path, name);
+  if (value >= UINT32_MAX) throw InputError(path, fmt::format("\"{}\" is not a state: {}", name, value));
+  return static_cast<State>(value);
+}
+
+}  // namespace
+
+void save_run(const std::string& path, const TestedWords& tested, const LongComparisonState& state) {
+  nlohmann::ordered_json json = to_json(tested);
+  json["word"] = state.word;
+  json["position"] = state.position;
+  json["machine_state"] = state.machine;
+  json["automaton_state"] = state.automaton;
+  json["comparisons"] = state.comparisons;
+  if (state.failing_at) json["failing_at"] = *state.failing_at;
+  write_file(path, json.dump(2) + "\n");
+}
+
+LongComparisonState load_run(const std::string& path, const TestedWords& tested) {
+  const nlohmann::json json = nlohmann::json::parse(read_file(path, kLargestFile), nullptr, false);
+  if (!json.is_object()) throw InputError(path, "not a saved run of `krohn verify --save`");
+  const nlohmann::ordered_json expected = to_json(tested);
+  for (const auto& [name, value] : expected.items())
+    if (const auto found = json.find(name); found == json.end() || nlohmann::ordered_json(*found) != value)
+      throw InputError(path, fmt::format("\"{}\" is {}, but this run has {}; give the options that it was begun with",
+                                         name, found == json.end() ? "missing" : found->dump(), value.dump()));
+  LongComparisonState state;
+  state.word = number(json, path, "word");
+  state.position = number(json, path, "position");
+  state.machine = state_number(json, path, "machine_state");
+  state.automaton = state_number(json, path, "automaton_state");
+  state.comparisons = number(json, path, "comparisons");
+  if (json.contains("failing_at")) state.failing_at = number(json, path, "failing_at");
+  if (state.word > tested.words || state.position > tested.length)
+    throw InputError(path, "the saved run stands past its end; the file is damaged, start again without --resume");
+  return state;
 }
 
 }  // namespace krohn

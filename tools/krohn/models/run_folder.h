@@ -1,15 +1,18 @@
 // tools/krohn/models/run_folder.h — what a verb is given of a trained model: the folder of a run, or a file in it.
 #pragma once
 
-#include <memory>
 #include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "krohn/automata/language.h"
 #include "krohn/simulate/imports/expected_answers.h"
-#include "krohn/simulate/models/model_file.h"
+#include "krohn/simulate/models/models.h"
+#include "krohn/simulate/run/long_comparison.h"
 #include "krohn/simulate/tasks/task.h"
 
 namespace krohn {
@@ -38,5 +41,18 @@ std::string forward_line(const ComparedAnswers& compared, const std::string& fil
 nlohmann::ordered_json forward_json(const ComparedAnswers& compared);
 
 TrainedSubject load_trained_subject(const std::string& name, const LanguageOptions& options);
+
+/// What must be the same when a test is gone on with.
+struct TestedWords {
+  std::string model;  ///< the fingerprint of the model's file
+  std::string arithmetic, form;
+  std::uint64_t length = 0, words = 1, seed = 1;
+};
+
+/// Writes a JSON file, whole or not at all.
+void save_run(const std::string& path, const TestedWords& tested, const LongComparisonState& state);
+
+/// Reads it back. Throws InputError naming what differs from `tested`, or what the file lacks.
+LongComparisonState load_run(const std::string& path, const TestedWords& tested);
 
 }  // namespace krohn

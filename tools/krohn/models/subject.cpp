@@ -14,14 +14,23 @@
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/constructions/files/network_file.h"
-#include "krohn/groups/atomic_file.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/atomic_file.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/check/sha256.h"
-#include "krohn/simulate/prove/claims/claim_text.h"
+#include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/tasks/task_automaton.h"
 #include "krohn/simulate/tasks/tasks.h"
 
 namespace krohn {
+
+Automaton load_operand(const std::string& name, const LanguageOptions& options) {
+  std::error_code error;
+  // Folders are refused, or a checkpoint's language is found, in one place.
+  if (is_model_name(name) || std::filesystem::is_directory(name, error))
+    return load_subject(name, options, stderr).automaton;
+  return load_automaton(name, options);
+}
+
 namespace {
 
 namespace fs = std::filesystem;

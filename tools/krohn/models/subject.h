@@ -10,6 +10,9 @@
 
 namespace krohn {
 
+/// What `name` says, a .safetensors model's automaton included. Throws as load_subject.
+Automaton load_operand(const std::string& name, const LanguageOptions& options);
+
 struct Subject {
   std::string name;  ///< as the user wrote it
   Dfa automaton;

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/prove/machine/reader_run.h"
 

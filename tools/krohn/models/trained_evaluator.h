@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "krohn/constructions/network/precision.h"
+#include "krohn/constructions/network/network.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "tools/krohn/models/run_folder.h"
 

@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "tools/krohn/pictures/svg.h"
-#include "tools/krohn/report/count.h"
 #include "tools/krohn/report/table.h"
 
 namespace krohn {

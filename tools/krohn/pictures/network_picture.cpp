@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "krohn/groups/counted.h"
-#include "tools/krohn/report/count.h"
+#include "krohn/groups/base/messages.h"
 #include "tools/krohn/report/table.h"
 
 namespace krohn {

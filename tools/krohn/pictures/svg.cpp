@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "krohn/automata/draw/draw.h"
-#include "krohn/groups/atomic_file.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/atomic_file.h"
+#include "krohn/groups/base/error.h"
 #include "tools/krohn/report/table.h"
 
 namespace krohn {

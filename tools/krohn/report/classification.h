@@ -2,11 +2,14 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "krohn/automata/classes/classes.h"
 #include "krohn/automata/classes/transformers.h"
+#include "krohn/automata/language.h"
 #include "krohn/automata/monoid/algebra.h"
 #include "krohn/constructions/build/architectures.h"
 
@@ -28,8 +31,8 @@ struct Job {
 
 /// State tracking (the reachable automaton as given) and acceptance (the minimal one), once when they are the same
 /// size; of a transformation semigroup state tracking from every state. Where a limit is met, that of the time too
-/// (groups/time_limit.h), what needs no monoid is still decided. Every yes of an architecture is that of a network which
-/// was built and proved against the automaton, in fp64; every no has a witness that was checked.
+/// (groups/time_limit.h), what needs no monoid is still decided. Every yes of an architecture is that of a network
+/// which was built and proved against the automaton, in fp64; every no has a witness that was checked.
 std::vector<Job> classify(const Dfa& given, const AlgebraOptions& options);
 
 /// The verdicts and architectures that a limit left open.
@@ -40,5 +43,38 @@ nlohmann::ordered_json algebra_to_json(const Algebra& algebra);
 
 /// The same with the job's name, its states, and the architectures.
 nlohmann::ordered_json job_to_json(const Job& job);
+
+/// One object a class: its answer, least parameters, tier, defining words, witness and remark, as far as there are.
+nlohmann::ordered_json classes_to_json(const std::vector<ClassVerdict>& classes, const Alphabet& alphabet);
+
+/// The letters that stand for others which act alike, with those: defining words are written with them.
+nlohmann::ordered_json letters_alike(const Dfa& minimal);
+
+nlohmann::ordered_json transformers_to_json(const std::vector<TransformerVerdict>& rows);
+
+/// Name with parameters, answer, and why: for format_table.
+std::vector<std::vector<std::string>> class_rows(const std::vector<ClassVerdict>& classes, const Alphabet& alphabet);
+
+struct StreamOptions {
+  std::vector<std::string> subjects;
+  std::string output;  ///< of the lines; empty: standard output. One that is there already is continued.
+  LanguageOptions reading;
+  AlgebraOptions algebra;
+  double seconds = 60;   ///< for each language
+  unsigned threads = 0;  ///< 0: every core
+  bool witnesses = false;
+  std::string said;  ///< all options that decide what the lines say, as text; every line has it
+};
+
+/// The languages in a folder and below it: files whose names end as those of a format do, in order.
+std::vector<std::string> languages_in(const std::string& folder);
+
+/// The line of one language. Whatever keeps it from being classified stands in the line as its "error". Callable from
+/// any thread.
+std::string class_line(const std::string& subject, const StreamOptions& options);
+
+/// The lines as they are ready, and a summary in the end, to standard error when the lines go to standard output.
+/// Returns the exit status: bad input when a language could not be read, undecided when an answer is open.
+int classify_stream(const StreamOptions& options);
 
 }  // namespace krohn

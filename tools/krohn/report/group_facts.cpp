@@ -5,13 +5,11 @@
 #include <functional>
 
 #include "krohn/automata/cascades/cascade.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/groups/names/recognise.h"
-#include "krohn/groups/permutations/block_systems.h"
-#include "krohn/groups/structure/abelian_invariants.h"
-#include "krohn/groups/structure/centre.h"
+#include "krohn/groups/permutations/stabilisers.h"
 #include "krohn/groups/structure/composition.h"
-#include "krohn/groups/structure/conjugacy_classes.h"
+#include "krohn/groups/structure/direct_factors.h"
 #include "krohn/groups/structure/series.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/table.h"

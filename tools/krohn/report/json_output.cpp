@@ -7,10 +7,9 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "krohn/automata/dfa/utf8.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 

@@ -1,9 +1,11 @@
 #include "tools/krohn/report/page_data.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "krohn/automata/cascades/holonomy.h"
 #include "krohn/automata/draw/draw.h"
@@ -11,17 +13,138 @@
 #include "krohn/automata/formats/format_file.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/files/network_file.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/messages.h"
+#include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/check/sha256.h"
-#include "krohn/simulate/prove/claims/claim_text.h"
+#include "krohn/simulate/prove/claims/certificate.h"
+#include "page_module.h"
 #include "tools/krohn/models/target.h"
-#include "tools/krohn/report/class_report.h"
+#include "tools/krohn/report/classification.h"
 #include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/page_parts.h"
 #include "tools/krohn/report/plan_table.h"
 #include "tools/krohn/report/verdict.h"
 
 namespace krohn {
+namespace {
+
+/// The bytes that hexadecimal digits stand for.
+std::string bytes_of(const std::string& digits) {
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < digits.size(); i += 2)
+    bytes += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
+  return bytes;
+}
+
+/// JSON that no element of HTML ends or comments out.
+std::string embedded(const nlohmann::ordered_json& data) {
+  const std::string text = data.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  std::string safe;
+  safe.reserve(text.size());
+  for (const char c : text)
+    if (c == '<')
+      safe += "\\u003c";
+    else
+      safe += c;
+  return safe;
+}
+
+/// The frame with its marks replaced. What is put in is not searched.
+std::string filled(std::string_view frame, const std::map<std::string_view, std::string>& parts) {
+  std::string text;
+  for (;;) {
+    const std::size_t begin = frame.find("{{"), end = frame.find("}}", begin);
+    text += frame.substr(0, begin);
+    if (end == std::string_view::npos) return text;
+    text += parts.at(frame.substr(begin + 2, end - begin - 2));
+    frame.remove_prefix(end + 2);
+  }
+}
+
+}  // namespace
+
+std::string base64(std::string_view bytes) {
+  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t three = 0;
+    for (std::size_t j = 0; j < 3; ++j)
+      three = three << 8U | (i + j < bytes.size() ? static_cast<unsigned char>(bytes[i + j]) : 0U);
+    for (std::size_t j = 0; j < 4; ++j) text += i + j <= bytes.size() ? kDigits[three >> (18U - 6U * j) & 63U] : '=';
+  }
+  return text;
+}
+
+std::string page_of(const nlohmann::ordered_json& data) {
+  return filled(kPageFrame, {{"hash", base64(bytes_of(sha256(kPageScript)))},
+                             {"style", kPageStyle},
+                             {"data", embedded(data)},
+                             {"script", kPageScript}});
+}
+
+namespace {
+
+constexpr std::size_t kMostEmbedded = std::size_t{4} << 20;  // of weights, and of the automaton
+constexpr std::size_t kMostPicture = std::size_t{1} << 20;   // of a picture
+
+/// `subject`: of which steps are listed; `file`: what the certificate names by its hash.
+template <class Subject, class File>
+Json embedded_certificate(const Certificate& certificate, const Subject& subject, const File& file) {
+  constexpr StepLimits kSteps{.max_steps = 20'000, .max_bytes = kMostEmbedded};
+  if (!has_file(certificate)) {
+    const std::string what = certificate.is<Sampled>() ? "an open question" : fmt::format("\"{}\"", certificate.method);
+    return {{"absent", fmt::format("of {} there is no certificate file", what)}};
+  }
+  try {
+    const Certificate listed = listed_certificate(certificate, subject, kSteps, kSteps);
+    std::string text = format_certificate(listed, file);
+    if (text.size() > kMostEmbedded) throw LimitError("it has too many bytes");
+    Json data{{"sha256", sha256(text)}, {"text", std::move(text)}};
+    if (listed.is_shortest() != certificate.is_shortest())
+      data["remark"] = "That no shorter word fails takes too many steps for a page; krohn verify proves it";
+    return data;
+  } catch (const Error& error) {
+    return {{"absent",
+             fmt::format("the certificate is not here ({}); `krohn verify --certificate` writes it", error.what())}};
+  }
+}
+
+}  // namespace
+
+Json bytes_or_reason(const std::string& bytes, const std::string& what) {
+  if (bytes.size() <= kMostEmbedded) return {{"bytes", base64(bytes)}};
+  return {{"absent", fmt::format("{} take {}, too many for a page", what, counted(bytes.size(), "byte"))}};
+}
+
+Json certificate_data(const Certificate& certificate, const Network& network) {
+  return embedded_certificate(certificate, network, network);
+}
+
+Json certificate_data(const Certificate& certificate, const ReadModel& model, const std::string& without) {
+  if (!without.empty()) return {{"absent", without}};
+  return embedded_certificate(certificate, model.reader, *model.tensors);
+}
+
+Json svg_of(const std::string& dot, const std::string& engine) {
+  const std::string svg = render_dot(dot, "svg", engine);
+  if (svg.size() > kMostPicture) return nullptr;
+  return svg.substr(svg.find("<svg"));
+}
+
+Json picture_of(const Dfa& automaton) {
+  DrawOptions options;
+  options.show_sink = true;
+  options.max_states = 80;
+  DrawnView view = DrawnView::kStates;
+  const std::string dot = to_drawn_dot(automaton, options, &view);
+  if (view == DrawnView::kTable || view == DrawnView::kMatrix) return nullptr;
+  Json picture;
+  picture["svg"] = svg_of(dot, engine_for(view, options.engine));
+  picture["has_states"] = view != DrawnView::kComponents;
+  return picture["svg"].is_null() ? Json() : picture;
+}
+
 namespace {
 
 constexpr std::size_t kMostText = std::size_t{256} << 10;  // of a text to save

@@ -2,16 +2,42 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
+
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "krohn/automata/dfa/dfa.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/network/network.h"
 #include "krohn/simulate/prove/verify.h"
 #include "tools/krohn/report/classification.h"
 
 namespace krohn {
+
+/// Bytes as text (RFC 4648).
+std::string base64(std::string_view bytes);
+
+/// One HTML file that loads nothing: style, script and `data`, which the script finds as JSON. No name in the data can
+/// end its element, and no other script is allowed to run.
+std::string page_of(const nlohmann::ordered_json& data);
+
+/// {"bytes": …} in base64, or {"absent": why}.
+nlohmann::ordered_json bytes_or_reason(const std::string& bytes, const std::string& what);
+
+/// {"text": …} as `krohn verify --certificate` would write it, or {"absent": why}.
+nlohmann::ordered_json certificate_data(const Certificate& certificate, const Network& network);
+/// Of a model that reads letters. `without`: why there is no certificate of it; empty where there is.
+nlohmann::ordered_json certificate_data(const Certificate& certificate, const ReadModel& model,
+                                        const std::string& without);
+
+/// The picture's own element, without what precedes it in a file; null where it is too large.
+nlohmann::ordered_json svg_of(const std::string& dot, const std::string& engine);
+
+/// {"svg": …, "has_states": …} of the states one by one, which the page lights; null where the page draws a table.
+nlohmann::ordered_json picture_of(const Dfa& automaton);
 
 /// What was found out about a language, a model, a run or a checkpoint.
 struct Findings {

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "krohn/automata/formats/json.h"
-#include "krohn/groups/counted.h"
-#include "krohn/simulate/prove/claims/claim_text.h"
+#include "krohn/groups/base/messages.h"
+#include "krohn/simulate/prove/claims/certificate.h"
 #include "tools/krohn/report/table.h"
 
 namespace krohn {

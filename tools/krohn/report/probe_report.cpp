@@ -5,7 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tools/krohn/report/count.h"
 #include "tools/krohn/report/table.h"
 
 namespace krohn {

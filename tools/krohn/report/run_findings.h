@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "krohn/automata/language.h"
-#include "krohn/simulate/prove/claims/certify_options.h"
+#include "krohn/simulate/prove/claims/certificate.h"
 #include "tools/krohn/report/page_data.h"
 
 namespace krohn {

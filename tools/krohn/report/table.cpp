@@ -1,11 +1,90 @@
 #include "tools/krohn/report/table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <sstream>
 
 #include "krohn/automata/dfa/visible_text.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
+namespace {
+
+constexpr std::string_view kUnits = "KMGT";
+
+constexpr auto kLargest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+
+std::optional<std::uint64_t> multiply(std::uint64_t a, std::uint64_t b) {
+  if (b != 0 && a > kLargest / b) return std::nullopt;
+  return a * b;
+}
+
+std::optional<std::uint64_t> power(std::uint64_t base, std::uint64_t exponent) {
+  if (base <= 1) return exponent == 0 ? 1 : base;
+  std::optional<std::uint64_t> result = 1;
+  for (std::uint64_t i = 0; i < exponent && result; ++i) result = multiply(*result, base);
+  return result;
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Digits with single underscores between them.
+std::optional<std::uint64_t> digits(std::string_view text) {
+  if (text.empty() || !is_digit(text.front()) || !is_digit(text.back())) return std::nullopt;
+  std::optional<std::uint64_t> value = 0;
+  for (std::size_t i = 0; i < text.size() && value; ++i) {
+    if (text[i] == '_' && text[i - 1] != '_') continue;
+    if (!is_digit(text[i])) return std::nullopt;
+    value = multiply(*value, 10);
+    const auto digit = static_cast<std::uint64_t>(text[i] - '0');
+    if (!value || *value > kLargest - digit) return std::nullopt;
+    *value += digit;
+  }
+  return value;
+}
+
+std::optional<std::uint64_t> count_of(std::string_view text) {
+  const std::size_t mark = text.find_first_of("eE^");
+  const auto base = digits(text.substr(0, mark));
+  if (mark == std::string_view::npos || !base) return base;
+  const auto exponent = digits(text.substr(mark + 1));
+  if (!exponent) return std::nullopt;
+  if (text[mark] == '^') return power(*base, *exponent);
+  const auto scale = power(10, *exponent);
+  return scale ? multiply(*base, *scale) : (*base == 0 ? base : std::nullopt);
+}
+
+}  // namespace
+
+std::uint64_t parse_count(std::string_view text, std::string_view what) {
+  if (const auto count = count_of(text)) return *count;
+  throw InputError(what, fmt::format("\"{}\" is not a count below 2^63; write 1000, 1e8, 10^8 or 1_000_000", text));
+}
+
+std::uint64_t parse_size(std::string_view text, std::string_view name) {
+  const std::size_t unit = text.empty() ? std::string::npos : kUnits.find(text.back());
+  const bool has_unit = unit != std::string::npos;
+  const std::uint64_t bytes = has_unit ? std::uint64_t{1} << 10 * (unit + 1) : 1;
+  std::uint64_t count = 0;
+  try {
+    count = parse_count(text.substr(0, text.size() - (has_unit ? 1 : 0)), name);
+  } catch (const InputError&) {
+    throw InputError(name, fmt::format("\"{}\" is not a size; write bytes, as 1e9, or 500M, 8G", text));
+  }
+  if (count > UINT64_MAX / bytes) throw InputError(name, fmt::format("{} is more than 2^64 bytes", text));
+  return count * bytes;
+}
+
+std::string size_text(std::uint64_t bytes) {
+  for (std::size_t unit = kUnits.size(); unit > 0; --unit)
+    if (const std::uint64_t one = std::uint64_t{1} << 10 * unit; bytes >= one && bytes % one == 0)
+      return fmt::format("{}{}", bytes / one, kUnits[unit - 1]);
+  return fmt::format("{}", bytes);
+}
+
 namespace {
 
 bool starts_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }

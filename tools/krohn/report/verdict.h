@@ -1,18 +1,39 @@
 // tools/krohn/report/verdict.h — a verdict for programs, and as an exit status.
 #pragma once
 
-#include <functional>
 #include <nlohmann/json_fwd.hpp>
+
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "krohn/automata/dfa/alphabet.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/prove/claims/certificate.h"
-#include "krohn/simulate/prove/claims/claim_text.h"
+#include "krohn/simulate/prove/self_check.h"
 #include "krohn/simulate/prove/verify.h"
+#include "tools/krohn/verb.h"
 
 namespace krohn {
+
+/// Whether the outcome can be written down for `krohn check`.
+bool has_file(const Certificate& certificate);
+
+/// With all its steps, of a network or of what reads letters. That no shorter word fails may take more of them than a
+/// refutation is worth: past `beside_word` it is no longer claimed. Throws LimitError past `limits`.
+template <class Subject>
+Certificate listed_certificate(const Certificate& certificate, const Subject& subject, const StepLimits& limits,
+                               const StepLimits& beside_word) {
+  if (!certificate.is_shortest()) return with_steps(certificate, subject, limits);
+  try {
+    return with_steps(certificate, subject, beside_word);
+  } catch (const LimitError&) {
+    Certificate longer = certificate;
+    std::get<Refuted>(longer.claim).shortest = false;
+    return longer;
+  }
+}
 
 /// What `--json` says of an outcome: the claim, how far it goes and what was examined. What a re-checker needs is in
 /// the certificate file (simulate/check/certificate_file.h).
@@ -57,5 +78,11 @@ std::function<void(std::string_view, std::uint64_t, std::uint64_t)> progress_of_
 
 /// 0 when proved (or up to at least `wanted_length` letters, when that is not 0), 1 when refuted, 3 otherwise.
 int exit_status(const Certificate& certificate, std::uint64_t wanted_length);
+
+enum class LanguageQuestion { kEqual, kIncluded, kDisjoint, kEmpty };
+
+/// The verb that asks it: LANGUAGE, OTHER where there are two, and the options that all these verbs share. It prints
+/// the answer; its status is 0 for yes, 1 for no.
+void add_question(CLI::App& app, Work& chosen, const std::string& name, LanguageQuestion question);
 
 }  // namespace krohn

@@ -4,13 +4,23 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "krohn/simulate/shards/item_workers.h"
 #include "krohn/simulate/shards/part_file.h"
+#include "tools/krohn/verb.h"
 
 namespace krohn {
+
+struct ListSummary {
+  std::string text;  ///< lines, each with its break; may be empty
+  int status = 0;    ///< the exit status that the verb would have had for the whole list
+};
+
+/// `kind` is the verb that made the lines. Throws InputError for a line that it does not make.
+ListSummary summary_of(const std::string& kind, const std::vector<std::string>& lines);
 
 /// The version that works, as kept work has it.
 inline constexpr char kThisKrohn[] = "krohn " KROHN_VERSION;
@@ -49,5 +59,47 @@ void work_through(const ListWork& work, const std::vector<std::uint64_t>& items,
 /// whole list.
 int work_on_shard(const WorkList& list, Shard shard, const std::string& output, unsigned threads,
                   const std::string& participle, const std::string& noun, const LineOf& line_of);
+
+// The options of verbs that work through lists: a share of the list, or the script
+// that gives the shares to a cluster.
+
+struct ShardOptions {
+  std::optional<Shard> shard;
+  bool slurm = false;
+  std::optional<std::uint64_t> shards;  ///< of the script
+
+  bool any() const { return shard || slurm || shards; }
+  /// Throws InputError where they do not go together.
+  void check() const;
+};
+
+void add_shard_options(Verb& verb, ShardOptions& options);
+
+/// The part of a shard among the files of `folder`.
+std::string part_in(const std::string& folder, Shard shard);
+
+/// One task for every shard, and one for what follows when all of them are whole.
+struct ArrayScript {
+  std::string verb, noun;  ///< "classify", "language"
+  std::size_t items = 0;   ///< of the list
+  std::string output;      ///< the file of the merged lines, or the folder of the verb
+  bool is_folder = false;  ///< every shard writes `part_in` of it; then the verb runs once more without --shard
+};
+
+/// Prints the script. The shards run this very command line (`given_arguments`) with --shard in place of --slurm.
+/// Throws InputError when `output` is empty, or when a list comes from standard input, which no task can read again.
+int print_array_script(const ArrayScript& script, const ShardOptions& options);
+
+/// The arguments without these options (each a short or long name) and their values, in every form that the command
+/// line takes: "-o x", "-ox", "-o=x", "--output x", "--output=x". Those in `flags` have no values.
+std::vector<std::string> without_options(const std::vector<std::string>& arguments,
+                                         const std::vector<std::string>& valued, const std::vector<std::string>& flags);
+
+/// The options as they were typed, for the shell, but these and -o, --shard and --threads: no other is left out that
+/// may decide what a shard does.
+std::string options_typed(std::vector<std::string> valued, const std::vector<std::string>& flags);
+
+/// For the shell, quoted where it has to be.
+std::string shell_word(const std::string& text);
 
 }  // namespace krohn

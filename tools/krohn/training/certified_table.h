@@ -2,11 +2,24 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
-#include "tools/krohn/shards/shard_options.h"
+#include "krohn/automata/formats/json.h"
+#include "krohn/simulate/shards/part_file.h"
+#include "krohn/simulate/train/tables/paper_tables.h"
+#include "tools/krohn/shards/list_work.h"
 
 namespace krohn {
+
+/// Whether the name "ROW, COLUMN" of a cell has the text; with "$" behind it, whether the name ends with it: "m = 5" is
+/// in "m = 50", too, "m = 5$" is not.
+inline bool is_chosen(const std::string& row, const std::string& column, std::string_view only) {
+  const std::string name = row + ", " + column;
+  return only.ends_with('$') ? name.ends_with(only.substr(0, only.size() - 1)) : name.find(only) != std::string::npos;
+}
 
 struct CertifiedTableOptions {
   std::string folder;                   ///< keeps every run; the same command goes on after those that are there
@@ -20,5 +33,24 @@ struct CertifiedTableOptions {
 /// shares; with --shard, only the runs of this shard, for the same command without it to print. Returns the exit
 /// status. Throws InputError when no cell has the text.
 int make_certified_table(const CertifiedTableOptions& options, const ShardOptions& shards);
+
+// The models that a paper compares with, beside krohn's rows of its table. PyTorch
+// trains them (docs/results/rivals.md).
+
+struct RivalTable {
+  /// Of the table, and of its cells; the rivals' runs are kept in its folder "rivals", or "rivals-SCALE".
+  std::string name, folder;
+  std::string only, scale;
+  SeedRange seeds;
+  std::optional<Shard> shard;
+};
+
+/// Trains what is missing, or this shard's share of it, and returns the cells that have runs, as `krohn table --json`
+/// has its own; none of a shard. Throws InputError with what to install where krohn's Python package has no PyTorch,
+/// and where the table has no rivals.
+std::vector<nlohmann::ordered_json> rival_cells(const RivalTable& table);
+
+/// For people, below krohn's own rows. `whole_words`: the paper counts words whose answers are all right.
+void print_rivals(const std::vector<nlohmann::ordered_json>& cells, bool whole_words);
 
 }  // namespace krohn

@@ -6,12 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "krohn/groups/counted.h"
+#include "krohn/groups/base/messages.h"
 #include "krohn/simulate/tasks/tasks.h"
-#include "krohn/simulate/train/tables/reported_figure.h"
-#include "krohn/simulate/train/tables/table_differences.h"
+#include "krohn/simulate/train/tables/paper_tables.h"
+#include "krohn/simulate/train/tables/table_cell.h"
 #include "tools/krohn/pictures/accuracy_plot.h"
-#include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/table.h"
 

@@ -1,6 +1,7 @@
 #include "tools/krohn/training/training_job.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -11,15 +12,48 @@
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/gpu/training/train_side_by_side.h"
-#include "krohn/groups/atomic_file.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/atomic_file.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/arithmetic/parallel_for.h"
 #include "krohn/simulate/check/sha256.h"
 #include "krohn/simulate/learned/initialise_model.h"
-#include "tools/krohn/models/task_writer.h"
+#include "tools/krohn/models/tasks_written.h"
 #include "tools/krohn/progress.h"
 
 namespace krohn {
+
+void require_same_run(const TrainArguments& options, const std::string& task, const std::string& model,
+                      std::span<const RateAndSeed> runs) {
+  using nlohmann::json;
+  namespace fs = std::filesystem;
+  const fs::path folder(options.output), record = folder / "run.json";
+  if (!fs::exists(folder / "parameters.safetensors")) return;
+  const auto refuse = [&](const std::string& what) {
+    throw InputError("-o",
+                     fmt::format("{} {}; choose another folder, or delete this one", visible(options.output), what));
+  };
+  if (!fs::exists(record)) refuse("has a model, and no run.json that says of what");
+  try {
+    const json earlier = json::parse(read_file(record.string()));
+    const auto earlier_task = earlier.at("task").get<std::string>(),
+               earlier_model = earlier.at("model").get<std::string>();
+    if (earlier_task != task || earlier_model != model)
+      refuse(fmt::format("has a model of another command, {} on {}", visible(earlier_model), visible(earlier_task)));
+    for (const json& run : earlier.at("runs")) {
+      const RateAndSeed of{run.at("rate").get<double>(), run.at("seed").get<std::uint64_t>()};
+      if (!std::ranges::count(runs, of))
+        refuse(
+            fmt::format("has a run of rate {} and seed {}, which this command is without: name it too, by --rates, "
+                        "--seed and --seeds",
+                        of.first, of.second));
+      if (!options.certify && run.contains("certified") && run["certified"].at("proved").get<bool>())
+        refuse("has a model that is proved, in place of which this command would leave one that is not: add --certify");
+    }
+  } catch (const json::exception&) {
+    refuse("has a run.json that `krohn train` did not write");
+  }
+}
+
 namespace {
 
 namespace fs = std::filesystem;

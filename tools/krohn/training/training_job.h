@@ -14,7 +14,7 @@
 #include "krohn/simulate/closing/proof_rounds.h"
 #include "krohn/simulate/tasks/task.h"
 #include "krohn/simulate/train/trainer.h"
-#include "tools/krohn/shards/shard_options.h"
+#include "tools/krohn/shards/list_work.h"
 
 namespace krohn {
 
@@ -68,5 +68,14 @@ void run_jobs(std::vector<TrainingJob>& jobs, const TrainArguments& options, con
 
 /// The same side by side on a device.
 void run_jobs_on_device(std::vector<TrainingJob>& jobs, const TrainArguments& options);
+
+// What an earlier `krohn train` left in a folder, and whether another may go on
+// there.
+
+/// A folder keeps one model, which is chosen among all runs that it names: of one task and model, of no fewer rates and
+/// seeds than before, and proved where it was proved. Throws InputError where this command would leave one that is not;
+/// nothing where the folder has no model. `model`: its full name.
+void require_same_run(const TrainArguments& options, const std::string& task, const std::string& model,
+                      std::span<const RateAndSeed> runs);
 
 }  // namespace krohn

@@ -7,9 +7,8 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
-#include "krohn/groups/counted.h"
+#include "krohn/groups/base/messages.h"
 #include "krohn/simulate/audit/audit.h"
-#include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/table.h"
 #include "tools/krohn/verb.h"

@@ -7,17 +7,12 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "tools/krohn/models/subject.h"
-#include "tools/krohn/report/class_report.h"
-#include "tools/krohn/report/class_stream.h"
 #include "tools/krohn/report/classification.h"
-#include "tools/krohn/report/count.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/table.h"
-#include "tools/krohn/shards/array_script.h"
 #include "tools/krohn/shards/list_work.h"
-#include "tools/krohn/shards/shard_options.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {
@@ -78,9 +73,9 @@ void print_groups(const Job& job) {
 
 /// All that decides what the lines say.
 std::string options_in_words(const ClassifyArguments& options) {
-  const std::string text = fmt::format("--time {:g} --max-elements {} --max-classes {}{}", options.seconds,
-                                       options.algebra.max_elements, options.algebra.green.max_r_classes,
-                                       options.witnesses ? " --witnesses" : "");
+  const std::string text =
+      fmt::format("--time {:g} --max-elements {} --max-classes {}{}", options.seconds, options.algebra.max_elements,
+                  options.algebra.green.max_r_classes, options.witnesses ? " --witnesses" : "");
   return visible(text + language_options_text(language_options_json(options.reading)));
 }
 

@@ -6,10 +6,10 @@
 
 #include "krohn/automata/expressions/expression.h"
 #include "krohn/automata/formats/format_file.h"
-#include "krohn/automata/operations/emptiness.h"
+#include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
-#include "krohn/groups/error.h"
-#include "krohn/simulate/prove/claims/claim_text.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/simulate/prove/claims/certificate.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/table.h"
 #include "tools/krohn/verb.h"

@@ -7,7 +7,7 @@
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/format_file.h"
 #include "krohn/automata/operations/minimise.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/verb.h"
 

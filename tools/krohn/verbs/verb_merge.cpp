@@ -7,11 +7,11 @@
 #include <memory>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/groups/atomic_file.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/atomic_file.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/shards/part_file.h"
-#include "tools/krohn/report/count.h"
-#include "tools/krohn/shards/list_summary.h"
+#include "tools/krohn/report/table.h"
+#include "tools/krohn/shards/list_work.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {

@@ -8,7 +8,7 @@
 
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/probe/device_summers.h"
-#include "krohn/groups/counted.h"
+#include "krohn/groups/base/messages.h"
 #include "krohn/simulate/probe/probe_sums.h"
 #include "krohn/simulate/probe/processor_sums.h"
 #include "tools/krohn/command.h"

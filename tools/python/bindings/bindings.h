@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
-#include "krohn/groups/float_environment.h"
+#include "krohn/groups/base/float_environment.h"
 #include "tools/krohn/progress.h"
 
 namespace krohn::python {

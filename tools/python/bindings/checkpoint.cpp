@@ -9,10 +9,10 @@
 #include <memory>
 
 #include "krohn/automata/formats/json.h"
-#include "krohn/groups/error.h"
-#include "krohn/groups/interruption.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/checkpoints/checkpoint_model.h"
-#include "krohn/simulate/learned/trained_logits.h"
+#include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/tasks/task_automaton.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/report/json_output.h"

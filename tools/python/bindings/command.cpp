@@ -12,7 +12,6 @@
 #include "tools/krohn/models/kit.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/pictures/accuracy_plot.h"
-#include "tools/krohn/report/page.h"
 #include "tools/krohn/report/page_data.h"
 #include "tools/python/bindings/bindings.h"
 

@@ -3,8 +3,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "krohn/groups/error.h"
-#include "krohn/simulate/learned/learn_automaton.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/simulate/learned/extract_automaton.h"
 #include "tools/python/bindings/bindings.h"
 
 namespace krohn::python {

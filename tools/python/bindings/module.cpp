@@ -6,9 +6,9 @@
 
 #include <memory>
 
-#include "krohn/groups/counted.h"
-#include "krohn/groups/error.h"
-#include "krohn/groups/interruption.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/time_limit.h"
 #include "tools/python/bindings/bindings.h"
 
 namespace krohn::python {

@@ -4,7 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include "krohn/automata/formats/json.h"
-#include "krohn/constructions/network/precision.h"
+#include "krohn/constructions/network/network.h"
 #include "krohn/simulate/probe/probe_sums.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/probe_report.h"

@@ -1,6 +1,6 @@
 // The one loop that PyTorch has no fast form of on a processor, for krohn.rivals.
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
 #include "tools/python/bindings/bindings.h"
 

@@ -6,11 +6,11 @@
 #include <nanobind/stl/vector.h>
 
 #include "krohn/automata/formats/json.h"
-#include "krohn/groups/error.h"
-#include "krohn/groups/interruption.h"
-#include "krohn/simulate/tasks/dataset.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/time_limit.h"
+#include "krohn/simulate/tasks/task.h"
 #include "krohn/simulate/tasks/tasks.h"
-#include "tools/krohn/models/task_list.h"
+#include "tools/krohn/models/tasks_written.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/python/bindings/bindings.h"
 

@@ -8,11 +8,11 @@
 #include <cstring>
 
 #include "krohn/automata/language.h"
-#include "krohn/constructions/files/tensor_values.h"
-#include "krohn/groups/error.h"
+#include "krohn/constructions/files/safetensors.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/models/cell_model.h"
-#include "krohn/simulate/models/cells/saturated_cell.h"
+#include "krohn/simulate/models/cells/cell_network.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/operations/operations_reader.h"
 #include "krohn/simulate/prove/machine/certify_reader.h"

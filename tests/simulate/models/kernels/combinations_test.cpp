@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-#include "krohn/groups/random.h"
+#include "krohn/groups/base/random.h"
 #include "krohn/simulate/evaluate/lanes/lane_kernel_table.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
 #include "tests/simulate/models/kernels/lists_difference.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "krohn/groups/random.h"
+#include "krohn/groups/base/random.h"
 
 namespace krohn {
 

@@ -10,7 +10,7 @@
 
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/minimise.h"
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/models/stock/stock_operations.h"
 #include "krohn/simulate/operations/operations_reader.h"
 #include "tests/error_of.h"

@@ -1,11 +1,11 @@
 // Long words on which a network fails: what is found is wrong at its last letter and nowhere before.
 
-#include "krohn/simulate/prove/machine/failing_word.h"
+#include "krohn/simulate/prove/machine/certify_reader.h"
 
 #include <doctest/doctest.h>
 
 #include "krohn/simulate/evaluate/evaluate.h"
-#include "krohn/simulate/prove/pairs/network_reader.h"
+#include "krohn/simulate/prove/pairs/network_machine.h"
 #include "tests/simulate/hand_built.h"
 
 using namespace krohn;

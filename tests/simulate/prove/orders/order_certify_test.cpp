@@ -2,10 +2,10 @@
 
 #include <random>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/certify.h"
-#include "krohn/simulate/prove/claims/claim_text.h"
+#include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/orders/certify_order.h"
 #include "tests/simulate/hand_built.h"
 

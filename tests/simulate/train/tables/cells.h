@@ -7,9 +7,8 @@
 #include <map>
 #include <string>
 
-#include "krohn/groups/error.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/train/tables/paper_tables.h"
-#include "krohn/simulate/train/tables/table_differences.h"
 
 namespace krohn::test {
 

@@ -1,6 +1,6 @@
 // Sizes of a table changed one at a time: nothing else changes, every one can be undone, and what cannot be is said.
 
-#include "krohn/simulate/train/tables/table_scale.h"
+#include "krohn/simulate/train/tables/paper_tables.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -9,8 +9,8 @@
 #include <map>
 #include <set>
 
-#include "krohn/groups/error.h"
-#include "krohn/simulate/train/tables/table_differences.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/simulate/train/tables/paper_tables.h"
 
 using namespace krohn;
 

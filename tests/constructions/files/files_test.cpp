@@ -1,0 +1,866 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <map>
+#include <random>
+
+#include "krohn/automata/language.h"
+#include "krohn/automata/operations/minimise.h"
+#include "krohn/constructions/build/build_bilinear.h"
+#include "krohn/constructions/build/cascade_network.h"
+#include "krohn/constructions/build/planner.h"
+#include "krohn/constructions/files/network_file.h"
+#include "krohn/constructions/files/onnx.h"
+#include "krohn/constructions/files/safetensors.h"
+#include "krohn/groups/base/atomic_file.h"
+#include "krohn/groups/base/error.h"
+#include "tests/error_of.h"
+#include "tests/scratch.h"
+
+using namespace krohn;
+
+using krohn::test::Scratch;
+
+namespace {
+
+bool same_numbers(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
+  return a.rows() == b.rows() && a.cols() == b.cols() &&
+         (a.size() == 0 || std::memcmp(a.data(), b.data(), sizeof(double) * static_cast<std::size_t>(a.size())) == 0);
+}
+
+bool same_numbers(const std::vector<Eigen::MatrixXd>& a, const std::vector<Eigen::MatrixXd>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& x, const auto& y) { return same_numbers(x, y); });
+}
+
+void check_same(const Layer& a, const Layer& b) {
+  CHECK(a.dimension == b.dimension);
+  CHECK(a.columns == b.columns);
+  CHECK(a.labels == b.labels);
+  CHECK(a.initial_label == b.initial_label);
+  CHECK(same_numbers(a.initial, b.initial));
+  REQUIRE(a.transitions.size() == b.transitions.size());
+  for (std::size_t i = 0; i < a.transitions.size(); ++i) {
+    CHECK(a.transitions[i].a == b.transitions[i].a);
+    CHECK(same_numbers(a.transitions[i].b, b.transitions[i].b));
+  }
+  CHECK(same_numbers(a.decoder.codewords, b.decoder.codewords));
+  CHECK(a.decoder.label_of == b.decoder.label_of);
+  CHECK(a.decoder.book == b.decoder.book);
+  CHECK(a.decoder.unit_copies == b.decoder.unit_copies);
+  CHECK(a.wiring.action_of == b.wiring.action_of);
+  CHECK(a.wiring.next == b.wiring.next);
+  CHECK(a.book_of_context == b.book_of_context);
+}
+
+void check_same(const Network& a, const Network& b) {
+  CHECK(a.automaton == b.automaton);
+  CHECK(std::equal(a.automaton.state_names().begin(), a.automaton.state_names().end(),
+                   b.automaton.state_names().begin(), b.automaton.state_names().end()));
+  REQUIRE(a.layers.size() == b.layers.size());
+  for (std::size_t k = 0; k < a.layers.size(); ++k) check_same(a.layers[k], b.layers[k]);
+  CHECK(a.readout.next == b.readout.next);
+  CHECK(a.provenance.construction == b.provenance.construction);
+  CHECK(a.provenance.source == b.provenance.source);
+  CHECK(a.provenance.theorem == b.provenance.theorem);
+  CHECK(a.provenance.note == b.provenance.note);
+}
+
+/// Numbers in (−1, 1) that are the same everywhere, so that they can stand in a golden file.
+Eigen::MatrixXd random_matrix(std::mt19937& random, Eigen::Index rows, Eigen::Index columns) {
+  Eigen::MatrixXd result(rows, columns);
+  for (Eigen::Index i = 0; i < rows; ++i)
+    for (Eigen::Index j = 0; j < columns; ++j) result(i, j) = static_cast<double>(random()) / 0x1p31 - 1;
+  return result;
+}
+
+/// One matrix of every form and then some, all 4×4.
+std::vector<Matrix> all_forms(std::mt19937& random) {
+  Reflection swap;
+  swap.entries = {{0, 1}, {2, -1}};
+  swap.scale_squared_denominator = 2;
+  Reflection tilted;
+  tilted.plane = 1;
+  tilted.angle = {-3, 7};
+  Reflection half = swap;
+  half.beta = 1.0 / 3;
+  return {
+      MapMatrix{Transformation::from_images({1, 1, 3, 0})},
+      MapMatrix{Transformation::identity(4)},
+      SignedPermutationMatrix{Permutation::from_images({1, 2, 3, 0}), {1, -1, 1, 1}},
+      ReflectionProduct{4, {swap, tilted}},
+      ReflectionProduct{4, {}},
+      ReflectionProduct{4, {half}},
+      RotationBlocks{{{true, {1, 2}}, {false, {1, 5}}, {true, {0, 1}}}},
+      RotationBlocks{{{false, {-2, 60}}, {false, {1, 4}}}},
+      DiagonalMatrix{{1, -0.0, 0.1, -1}},
+      ZeroMatrix{4},
+      DenseMatrix{random_matrix(random, 4, 4)},
+      BlockDiagonalMatrix{{random_matrix(random, 3, 3), random_matrix(random, 1, 1)}},
+      BlockDiagonalMatrix{{random_matrix(random, 2, 2), random_matrix(random, 2, 2)}},
+      FactoredMatrix{4, {{0, 1}, {3}, {}}, {{2}, {0, 3}, {1}}, {0, 2}},
+      FactoredMatrix{4, {}, {}, {}},
+  };
+}
+
+/// Two layers that use every part of a network. What they compute does not matter here, only that they are well-formed.
+Network everything() {
+  std::mt19937 random(5);
+  Layer first;
+  first.dimension = 4;
+  first.columns = 2;
+  first.labels = 2;
+  first.decoder.codewords = {random_matrix(random, 4, 2), random_matrix(random, 4, 2), random_matrix(random, 4, 2)};
+  first.decoder.label_of = {1, 0, 1};
+  first.decoder.book = {0, 0, 1};
+  first.initial = first.decoder.codewords[1];
+  std::vector<Symbol> symbols;
+  for (Matrix& a : all_forms(random)) {
+    const Letter letter = static_cast<Letter>(first.transitions.size());
+    symbols.push_back({letter == 0 ? "[a-cz]" : "SYN+" + std::to_string(letter), {}});
+    if (letter == 0) symbols.back().characters = {{U'a', U'c'}, {U'z', U'z'}};
+    first.wiring.action_of.push_back(letter);
+    first.wiring.next.insert(first.wiring.next.end(), {letter % 2, letter == 3 ? kNoContext : 1});
+    first.book_of_context.push_back(letter % 2);
+    const bool has_b = letter % 3 == 0;
+    first.transitions.push_back({std::move(a), has_b ? Eigen::MatrixXd::Zero(4, 2) : Eigen::MatrixXd()});
+    if (letter == 6) first.transitions.back().b(3, 1) = -0.1;
+  }
+  Layer second = unit_layer(2);
+  second.transitions = {{MapMatrix{Transformation::from_images({1, 0})}, {}},
+                        {MapMatrix{Transformation::identity(2)}, {}}};
+  second.wiring.action_of = {0, 1};
+  const std::size_t letters = symbols.size();
+  std::vector<State> table;
+  for (std::size_t i = 0; i < 3 * letters; ++i) table.push_back(static_cast<State>(i * i % 3));
+  Dfa dfa = Dfa::moore(Alphabet::from_symbols(symbols), table, 2, {1, 0, 1}, {"лево", "право \"x\""})
+                .with_state_names({"p", "q", "r"});
+  return {std::move(dfa), {first, second}, {{{0, 1}, {2, 1, 0, kNoContext}}}, {"test", "regex:ä", "none", "a\nb"}};
+}
+
+Dfa random_automaton(unsigned seed, State states, const char* letters) {
+  std::mt19937 random(seed);
+  const Alphabet alphabet = Alphabet::of_characters(letters);
+  std::vector<State> table(states * alphabet.size());
+  for (State& target : table) target = static_cast<State>(random() % states);
+  return Dfa::acceptor(alphabet, table, static_cast<State>(random() % states), std::vector<bool>(states, true));
+}
+
+Network small_cascade(std::optional<KeyStyle> keys = {}) {
+  const Dfa dfa = random_automaton(3, 3, "ab");
+  return cascade_network(dfa, chain_decomposition(dfa), {keys});
+}
+
+Network from_bytes(const std::string& bytes) { return parse_network(std::as_bytes(std::span(bytes)), "f"); }
+
+/// The message with which a changed file is refused.
+std::string refusal(const Network& network, const std::function<void(TensorFile&)>& change) {
+  TensorFile file = to_tensors(network);
+  change(file);
+  return test::error_of([&] { from_tensors(file, "f"); });
+}
+
+template <class T>
+void put(TensorFile& file, const std::string& name, std::size_t index, T value) {
+  std::memcpy(file.tensors.at(name).bytes.data() + index * sizeof(T), &value, sizeof(T));
+}
+
+void replace(std::string& text, const std::string& from, const std::string& to) {
+  REQUIRE(text.find(from) != std::string::npos);
+  text.replace(text.find(from), from.size(), to);
+}
+
+}  // namespace
+
+TEST_CASE("every part of a network survives a file, bit for bit") {
+  const Network network = everything();
+  const TensorFile file = to_tensors(network);
+  check_same(from_tensors(file, "f"), network);
+  CHECK(to_tensors(from_tensors(file, "f")) == file);
+  const Scratch scratch("network-everything");
+  const std::string path = (scratch / "everything.safetensors").string();
+  save_network(network, path);
+  check_same(load_network(path), network);
+}
+
+TEST_CASE("the format has not changed: files written before are read, and written again byte for byte") {
+  // The dense form of a rotation is rounded from the machine's cosine, so the bytes are compared where all numbers are
+  // exact.
+  const std::string folder = std::string(KROHN_TEST_DATA) + "/networks/";
+  check_same(load_network(folder + "everything.safetensors"), everything());
+  const Network cascade = load_network(folder + "cascade.safetensors");
+  CHECK(cascade.layers.size() == small_cascade().layers.size());
+  CHECK(format_safetensors(to_tensors(cascade)) == read_file(folder + "cascade.safetensors"));
+}
+
+TEST_CASE("cascades and one-hot networks survive a file") {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    const Dfa dfa = random_automaton(seed, 2 + seed % 7, "abc");
+    const Cascade cascade = chain_decomposition(dfa);
+    for (const std::optional<KeyStyle> keys :
+         {std::optional<KeyStyle>{}, std::optional(KeyStyle::kUnit), std::optional(KeyStyle::kUnnormalised),
+          std::optional(KeyStyle::kDoubled)}) {
+      const Network network = cascade_network(dfa, cascade, {keys});
+      check_same(from_tensors(to_tensors(network), "f"), network);
+    }
+    check_same(from_tensors(to_tensors(build_one_hot(dfa)), "f"), build_one_hot(dfa));
+  }
+}
+
+TEST_CASE("whatever the planner can build survives a file") {
+  std::vector<State> table;  // the word problem of Z_6 over two generators: nearly everything is possible
+  for (State q = 0; q < 6; ++q) table.insert(table.end(), {(q + 1) % 6, (q + 2) % 6});
+  const Dfa z6 = Dfa::acceptor(Alphabet::of_characters("ab"), table, 0, {true, false, false, false, false, false});
+  const Dfa parity = Dfa::acceptor(Alphabet::of_characters("01"), {0, 1, 1, 0}, 0, {false, true});
+  int built = 0;
+  for (const Dfa& dfa : {z6, parity, random_automaton(12, 5, "abc")})
+    for (const PlanRow& row : plan(dfa, {})) {
+      if (!row.possible) continue;
+      CAPTURE(row.construction);
+      BuildOptions wishes;
+      wishes.construction = row.construction;
+      const Network network = build(dfa, wishes);
+      check_same(from_tensors(to_tensors(network), "f"), network);
+      ++built;
+    }
+  CHECK(built >= 15);
+}
+
+TEST_CASE("an automaton without letters, or with one state") {
+  for (const Dfa& dfa :
+       {Dfa::acceptor(Alphabet(), {}, 0, {true, false}), Dfa::acceptor(Alphabet::of_characters("a"), {0}, 0, {true})}) {
+    const Network network = cascade_network(dfa, chain_decomposition(dfa));
+    check_same(from_tensors(to_tensors(network), "f"), network);
+  }
+}
+
+TEST_CASE("dense forms are those of the structured forms, F32 when that is exact") {
+  const Network network = everything();
+  const TensorFile file = to_tensors(network);
+  const Tensor& a = file.tensors.at("layers.0.A");
+  CHECK(a.dtype == "F64");
+  CHECK(a.shape == std::vector<std::uint64_t>{15, 4, 4});
+  for (std::size_t action = 0; action < 15; ++action)
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j < 4; ++j) {
+        double stored = 0;
+        std::memcpy(&stored,
+                    a.bytes.data() + 8 * (16 * action + 4 * static_cast<std::size_t>(i) + static_cast<std::size_t>(j)),
+                    8);
+        CHECK(stored == static_cast<double>(to_dense(network.layers[0].transitions[action].a)(i, j)));
+      }
+  CHECK(file.tensors.at("layers.1.A").dtype == "F32");
+  CHECK(file.tensors.at("layers.0.B").dtype == "F64");
+}
+
+TEST_CASE("dense forms are left out when they are large, and may be absent") {
+  std::vector<State> table;  // a counter modulo 2001, and a letter that does nothing: 2 · 2001² numbers
+  for (State q = 0; q < 2001; ++q) table.insert(table.end(), {(q + 1) % 2001, q});
+  const Network network =
+      build_one_hot(Dfa::acceptor(Alphabet::of_characters("ab"), table, 0, std::vector<bool>(2001)));
+  const TensorFile file = to_tensors(network);
+  CHECK_FALSE(file.tensors.contains("layers.0.A"));
+  check_same(from_tensors(file, "f"), network);
+  CHECK(refusal(everything(), [](TensorFile& f) { f.tensors.erase("layers.0.A"); }) == "no error");
+}
+
+TEST_CASE("a dense form that is not the structured one is refused, be it off by one place of one number") {
+  const Network network = everything();
+  // Action 0 is a map: its entries are exact. Action 6 begins with a sign and turns by a fifth.
+  CHECK(refusal(network, [](TensorFile& f) { put(f, "layers.0.A", 0, 1e-300); }).find("structured form gives 0") !=
+        std::string::npos);
+  const auto cosine = static_cast<double>(Turn{1, 5}.cosine());
+  const std::size_t rotated = 6 * 16 + 5;
+  CHECK(refusal(network, [&](TensorFile& f) { put(f, "layers.0.A", rotated, cosine); }) == "no error");
+  for (const double beside : {std::nextafter(cosine, 0), std::nextafter(cosine, 1)}) {
+    const std::string said = refusal(network, [&](TensorFile& f) { put(f, "layers.0.A", rotated, beside); });
+    CHECK(said.find("for action 6, row 1, column 1") != std::string::npos);
+    CHECK(said.find("Leave \"layers.0.A\" out") != std::string::npos);
+  }
+}
+
+TEST_CASE("what does not fit is refused with the reason") {
+  struct Fault {
+    const char* reason;
+    std::function<void(TensorFile&)> change;
+  };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Fault faults[] = {
+      {"metadata do not say", [](TensorFile& f) { f.metadata.erase("format"); }},
+      {"metadata do not say", [](TensorFile& f) { f.metadata["format"] = "pt"; }},
+      {"reads version 1", [](TensorFile& f) { f.metadata["version"] = "2"; }},
+      {"unknown key \"extra\"", [](TensorFile& f) { f.metadata["extra"] = ""; }},
+      {"lack \"automaton\"", [](TensorFile& f) { f.metadata.erase("automaton"); }},
+      {"lack \"provenance\"", [](TensorFile& f) { f.metadata.erase("provenance"); }},
+      {"not JSON at byte", [](TensorFile& f) { f.metadata["provenance"] = "{"; }},
+      {"zero byte", [](TensorFile& f) { f.metadata["layers"] += std::string(1, '\0'); }},
+      {"expected a JSON object", [](TensorFile& f) { f.metadata["provenance"] = "[]"; }},
+      {"repeated key \"note\"", [](TensorFile& f) { replace(f.metadata["provenance"], "{", R"({"note":"",)"); }},
+      {"nested deeper", [](TensorFile& f) { f.metadata["layers"] = std::string(100'000, '['); }},
+      {"expected an integer",
+       [](TensorFile& f) { replace(f.metadata["automaton"], "\"initial\":2", "\"initial\":-1"); }},
+      {"initial state 7", [](TensorFile& f) { replace(f.metadata["automaton"], "\"initial\":2", "\"initial\":7"); }},
+      {"two ends", [](TensorFile& f) { replace(f.metadata["automaton"], "[97,99]", "[97]"); }},
+      {"missing", [](TensorFile& f) { f.tensors.erase("automaton.table"); }},
+      {"missing", [](TensorFile& f) { f.tensors.erase("layers.0.structured.signed.sign"); }},
+      {"missing", [](TensorFile& f) { f.tensors.erase("layers.0.B.given"); }},
+      {"missing", [](TensorFile& f) { f.tensors.erase("layers.1.H0"); }},
+      {"not part of the format", [](TensorFile& f) { f.tensors["layers.2.H0"] = f.tensors["layers.1.H0"]; }},
+      {"not part of the format", [](TensorFile& f) { f.tensors["layers.1.next"] = f.tensors["layers.0.next"]; }},
+      {"expected U32", [](TensorFile& f) { f.tensors["readout.0"].dtype = "I32"; }},
+      {"expected F64", [](TensorFile& f) { f.tensors["layers.1.H0"].dtype = "I32"; }},
+      {"has shape [2, 4]",
+       [](TensorFile& f) {
+         f.tensors["layers.0.H0"].shape = {2, 4};
+       }},
+      {"has shape [8]", [](TensorFile& f) { f.tensors["layers.0.H0"].shape = {8}; }},
+      {"nan at index 1", [nan](TensorFile& f) { put(f, "layers.0.H0", 1, nan); }},
+      {"inf at index 0", [](TensorFile& f) { put(f, "layers.0.codewords", 0, HUGE_VAL); }},
+      {"goes to 3", [](TensorFile& f) { put(f, "automaton.table", 0, 3U); }},
+      {"has output 2", [](TensorFile& f) { put(f, "automaton.outputs", 1, 2U); }},
+      {"unknown form", [](TensorFile& f) { replace(f.metadata["layers"], "\"zero\"", "\"null\""); }},
+      {"repeat a name", [](TensorFile& f) { replace(f.metadata["layers"], "\"zero\"", "\"map\""); }},
+      {"forms are named", [](TensorFile& f) { put(f, "layers.0.form", 1, std::uint8_t{9}); }},
+      {"never uses", [](TensorFile& f) { replace(f.metadata["layers"], R"(["map"])", R"(["map","zero"])"); }},
+      {"does not rise", [](TensorFile& f) { put(f, "layers.0.structured.reflections.offsets", 1, UINT64_MAX); }},
+      {"does not rise",
+       [](TensorFile& f) { put(f, "layers.0.structured.factored.gate.offsets", 0, std::uint64_t{1}); }},
+      {"too short", [](TensorFile& f) { put(f, "layers.0.structured.blocks.size", 0, UINT32_MAX); }},
+      {"too long", [](TensorFile& f) { put(f, "layers.0.structured.blocks.size", 0, 1U); }},
+      {"eigenvalue", [](TensorFile& f) { put(f, "layers.0.structured.reflections.beta", 0, 3.0); }},
+      {"a turn of", [](TensorFile& f) { put(f, "layers.0.structured.rotation.turn", 1, std::int64_t{0}); }},
+      {"other than 0 and 1", [](TensorFile& f) { put(f, "layers.0.structured.rotation.is_sign", 0, std::uint8_t{2}); }},
+      {"sign is 0", [](TensorFile& f) { put(f, "layers.0.structured.signed.sign", 0, std::int8_t{0}); }},
+      {"B.given", [](TensorFile& f) { put(f, "layers.0.B.given", 6, std::uint8_t{0}); }},
+      {"B.given", [](TensorFile& f) { put(f, "layers.0.B", 8, -0.0); }},  // of action 1, which has none
+      {"action 15", [](TensorFile& f) { put(f, "layers.0.action_of", 0, 15U); }},
+      {"context 2", [](TensorFile& f) { put(f, "layers.0.next", 0, 2U); }},
+      {"code book", [](TensorFile& f) { put(f, "layers.0.book_of_context", 0, 2U); }},
+      {"label 2", [](TensorFile& f) { put(f, "layers.0.codewords.label", 0, 2U); }},
+      {"readout", [](TensorFile& f) { put(f, "readout.1", 0, 3U); }},
+      {"state of 0×1",
+       [](TensorFile& f) {
+         replace(f.metadata["layers"], "\"columns\":1,\"dimension\":2", "\"columns\":1,\"dimension\":0");
+       }},
+      {"has shape",
+       [](TensorFile& f) { replace(f.metadata["layers"], "\"dimension\":4", "\"dimension\":4294967295"); }},
+      {"structured form gives", [](TensorFile& f) { put(f, "layers.1.A", 1, 2.0F); }},
+  };
+  for (const Fault& fault : faults) {
+    CAPTURE(fault.reason);
+    const std::string message = refusal(everything(), fault.change);
+    CAPTURE(message);
+    CHECK(message.rfind("f: ", 0) == 0);
+    CHECK(message.find(fault.reason) != std::string::npos);
+  }
+}
+
+TEST_CASE("a network whose text is not UTF-8 is not written") {
+  Network network = everything();
+  network.provenance.source = "regex:\xFF";
+  CHECK_THROWS_AS(to_tensors(network), InputError);
+  network = everything();
+  network.layers[0].labels = 0;
+  CHECK_THROWS_AS(to_tensors(network), InputError);
+}
+
+TEST_CASE("every truncation of a file is refused") {
+  const std::string bytes = format_safetensors(to_tensors(everything()));
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    CHECK_THROWS_AS(from_bytes(bytes.substr(0, size)), InputError);
+}
+
+TEST_CASE("every damaged byte is refused or gives a network that is well-formed and can be written again") {
+  std::mt19937 random(17);
+  int refused = 0, accepted = 0;
+  for (const Network& network : {small_cascade(), small_cascade(KeyStyle::kDoubled), everything()}) {
+    const std::string bytes = format_safetensors(to_tensors(network));
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+      std::string damaged = bytes;
+      damaged[at] = static_cast<char>(static_cast<unsigned char>(damaged[at]) ^ (1 + random() % 255));
+      try {
+        const Network loaded = from_bytes(damaged);
+        CHECK_NOTHROW(validate(loaded));
+        check_same(from_tensors(to_tensors(loaded), "f"), loaded);
+        ++accepted;
+      } catch (const InputError&) {
+        ++refused;
+      }
+    }
+  }
+  CHECK(refused > 10 * accepted);
+  CHECK(accepted > 0);
+}
+
+namespace {
+
+template <class T>
+T number_at(const std::string& bytes, std::size_t at) {
+  T value;
+  REQUIRE(at + sizeof(T) <= bytes.size());
+  std::memcpy(&value, bytes.data() + at, sizeof(T));
+  return value;
+}
+
+/// The CRC of the ZIP format, bit by bit.
+std::uint32_t crc_of(const std::string& bytes) {
+  std::uint32_t crc = ~0u;
+  for (const char byte : bytes) {
+    crc ^= static_cast<std::uint8_t>(byte);
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0u);
+  }
+  return ~crc;
+}
+
+/// The entries of an archive, found from its end as readers do.
+std::map<std::string, std::string> entries_of(const std::string& zip) {
+  const std::size_t end = zip.size() - 22;
+  REQUIRE(number_at<std::uint32_t>(zip, end) == 0x06054b50);
+  const auto count = number_at<std::uint16_t>(zip, end + 10);
+  std::size_t at = number_at<std::uint32_t>(zip, end + 16);
+  CHECK(at + number_at<std::uint32_t>(zip, end + 12) == end);
+  std::map<std::string, std::string> entries;
+  for (int i = 0; i < count; ++i) {
+    REQUIRE(number_at<std::uint32_t>(zip, at) == 0x02014b50);
+    const auto crc = number_at<std::uint32_t>(zip, at + 16), size = number_at<std::uint32_t>(zip, at + 24);
+    const auto name_size = number_at<std::uint16_t>(zip, at + 28);
+    const auto local = number_at<std::uint32_t>(zip, at + 42);
+    const std::string name = zip.substr(at + 46, name_size);
+    REQUIRE(number_at<std::uint32_t>(zip, local) == 0x04034b50);
+    CHECK(zip.substr(local + 30, name_size) == name);
+    entries[name] = zip.substr(local + 30 + name_size, size);
+    CHECK(crc_of(entries[name]) == crc);
+    at += 46 + name_size;
+  }
+  return entries;
+}
+
+}  // namespace
+
+TEST_CASE("an archive holds every tensor and text, described as NumPy describes arrays") {
+  TensorFile file;
+  file.tensors.emplace("a.b", make_tensor(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3}));
+  file.tensors.emplace("one", make_tensor(std::vector<std::int64_t>{-7}, {}));
+  file.tensors.emplace("row", make_tensor(std::vector<std::uint8_t>{1, 2}, {2}));
+  file.metadata["text"] = "grün";
+  const std::string zip = format_npz(file);
+  CHECK(zip == format_npz(file));
+  const auto entries = entries_of(zip);
+  struct Fact {
+    const char* name;
+    const char* description;
+    std::size_t bytes;
+  };
+  CHECK(entries.size() == 4);
+  for (const Fact& fact :
+       {Fact{"a.b.npy", "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3, ), }", 24},
+        Fact{"one.npy", "{'descr': '<i8', 'fortran_order': False, 'shape': (), }", 8},
+        Fact{"row.npy", "{'descr': '|u1', 'fortran_order': False, 'shape': (2, ), }", 2},
+        Fact{"metadata.text.npy", "{'descr': '|u1', 'fortran_order': False, 'shape': (5, ), }", 5}}) {
+    CAPTURE(fact.name);
+    REQUIRE(entries.contains(fact.name));
+    const std::string& npy = entries.at(fact.name);
+    CHECK(npy.substr(0, 8) == std::string("\x93NUMPY\x01\x00", 8));
+    const std::size_t header = number_at<std::uint16_t>(npy, 8);
+    CHECK((10 + header) % 64 == 0);
+    CHECK(npy.substr(10, std::strlen(fact.description)) == fact.description);
+    CHECK(npy[10 + header - 1] == '\n');
+    CHECK(npy.size() == 10 + header + fact.bytes);
+  }
+  CHECK(entries.at("metadata.text.npy").ends_with("grün"));
+  CHECK(number_at<float>(entries.at("a.b.npy"), entries.at("a.b.npy").size() - 4) == 6);
+}
+
+TEST_CASE("element types that NumPy lacks are refused") {
+  TensorFile file;
+  file.tensors.emplace("half", Tensor{"BF16", {1}, {std::byte{0}, std::byte{0}}});
+  CHECK_THROWS_WITH_AS(format_npz(file), doctest::Contains("BF16"), InputError);
+}
+
+// The exported bytes are read back by a decoder of the wire format and run by an interpreter of the few operators, both
+// written from ONNX's documents: what a runtime would compute is compared with the automaton.
+
+namespace {
+
+/// One message: every field with its values, numbers or bytes.
+struct Message {
+  std::map<std::uint32_t, std::vector<std::string>> bytes;
+  std::map<std::uint32_t, std::vector<std::int64_t>> numbers;
+
+  static Message parse(const std::string& data) {
+    Message message;
+    std::size_t at = 0;
+    const auto varint = [&] {
+      std::uint64_t value = 0;
+      for (int shift = 0;; shift += 7) {
+        REQUIRE(at < data.size());
+        const auto byte = static_cast<std::uint8_t>(data[at++]);
+        value |= std::uint64_t{byte & 0x7Fu} << shift;
+        if (byte < 0x80) return value;
+      }
+    };
+    while (at < data.size()) {
+      const std::uint64_t key = varint();
+      const auto field = static_cast<std::uint32_t>(key >> 3);
+      if ((key & 7) == 0) {
+        message.numbers[field].push_back(static_cast<std::int64_t>(varint()));
+        continue;
+      }
+      REQUIRE((key & 7) == 2);
+      const std::uint64_t size = varint();
+      REQUIRE(at + size <= data.size());
+      message.bytes[field].push_back(data.substr(at, size));
+      at += size;
+    }
+    return message;
+  }
+  Message child(std::uint32_t field) const { return parse(bytes.at(field).at(0)); }
+  std::vector<std::string> all(std::uint32_t field) const {
+    return bytes.contains(field) ? bytes.at(field) : std::vector<std::string>();
+  }
+};
+
+/// Integers are held in doubles too: all are far below 2^53.
+struct Value {
+  std::vector<std::size_t> shape;
+  std::vector<double> numbers;
+  std::size_t rows() const { return shape.empty() ? 1 : shape[0]; }
+  std::size_t per_row() const { return numbers.size() / rows(); }
+};
+using Values = std::map<std::string, Value>;
+
+Value constant(const Message& tensor) {
+  Value value;
+  std::size_t count = 1;
+  if (tensor.numbers.contains(1))
+    for (const std::int64_t extent : tensor.numbers.at(1)) {
+      value.shape.push_back(static_cast<std::size_t>(extent));
+      count *= value.shape.back();
+    }
+  const std::string& raw = tensor.bytes.at(9).at(0);
+  const std::int64_t type = tensor.numbers.at(2).at(0);
+  const auto read = [&]<class T>(T) {
+    REQUIRE(raw.size() == count * sizeof(T));
+    for (std::size_t i = 0; i < count; ++i) {
+      T number;
+      std::memcpy(&number, raw.data() + i * sizeof(T), sizeof(T));
+      value.numbers.push_back(static_cast<double>(number));
+    }
+  };
+  if (type == 1) read(float{});
+  if (type == 7) read(std::int64_t{});
+  if (type == 11) read(double{});
+  REQUIRE(value.numbers.size() == count);
+  return value;
+}
+
+Value gather(const Value& data, const Value& indices) {
+  Value result;
+  result.shape = indices.shape;
+  result.shape.insert(result.shape.end(), data.shape.begin() + 1, data.shape.end());
+  for (const double index : indices.numbers) {
+    REQUIRE(index >= 0);
+    REQUIRE(index < static_cast<double>(data.rows()));
+    const auto begin =
+        data.numbers.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(index) * data.per_row());
+    result.numbers.insert(result.numbers.end(), begin, begin + static_cast<std::ptrdiff_t>(data.per_row()));
+  }
+  return result;
+}
+
+/// Of the last two axes; of the first, the batch, there is one on both sides.
+Value product(const Value& a, const Value& b) {
+  REQUIRE(a.shape.size() == 3);
+  REQUIRE(b.shape.size() == 3);
+  REQUIRE(a.shape[0] == b.shape[0]);
+  const std::size_t batch = a.shape[0], n = a.shape[1], inner = a.shape[2], d = b.shape[2];
+  REQUIRE(b.shape[1] == inner);
+  Value result{{batch, n, d}, std::vector<double>(batch * n * d, 0)};
+  for (std::size_t one = 0; one < batch; ++one)
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < d; ++j)
+        for (std::size_t k = 0; k < inner; ++k)
+          result.numbers[(one * n + i) * d + j] +=
+              a.numbers[(one * n + i) * inner + k] * b.numbers[(one * inner + k) * d + j];
+  return result;
+}
+
+/// The shape that both are repeated to.
+std::vector<std::size_t> broadcast(std::vector<std::size_t> a, std::vector<std::size_t> b) {
+  while (a.size() < b.size()) a.insert(a.begin(), 1);
+  while (b.size() < a.size()) b.insert(b.begin(), 1);
+  for (std::size_t axis = 0; axis < a.size(); ++axis) {
+    REQUIRE((a[axis] == b[axis] || a[axis] == 1 || b[axis] == 1));
+    a[axis] = std::max(a[axis], b[axis]);
+  }
+  return a;
+}
+
+Value expanded(const Value& value, const std::vector<std::size_t>& shape) {
+  Value result{shape, {}};
+  std::size_t count = 1;
+  for (const std::size_t extent : shape) count *= extent;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::size_t rest = i, from = 0, stride = 1;
+    for (std::size_t back = 0; back < shape.size(); ++back) {
+      const std::size_t axis = shape.size() - 1 - back, at = rest % shape[axis];
+      rest /= shape[axis];
+      if (back >= value.shape.size()) continue;
+      const std::size_t extent = value.shape[value.shape.size() - 1 - back];
+      from += (extent == 1 ? 0 : at) * stride;
+      stride *= extent;
+    }
+    result.numbers.push_back(value.numbers.at(from));
+  }
+  return result;
+}
+
+Value by_entry(const Value& a, const Value& b, auto operation) {
+  const auto shape = broadcast(a.shape, b.shape);
+  Value result = expanded(a, shape);
+  const Value other = expanded(b, shape);
+  for (std::size_t i = 0; i < result.numbers.size(); ++i)
+    result.numbers[i] = operation(result.numbers[i], other.numbers[i]);
+  return result;
+}
+
+Value reduce_sum(const Value& data, const Value& axes) {
+  Value result;
+  const auto is_summed = [&](std::size_t axis) {
+    return std::find(axes.numbers.begin(), axes.numbers.end(), static_cast<double>(axis)) != axes.numbers.end();
+  };
+  std::size_t count = 1;
+  for (std::size_t axis = 0; axis < data.shape.size(); ++axis)
+    if (!is_summed(axis)) {
+      result.shape.push_back(data.shape[axis]);
+      count *= data.shape[axis];
+    }
+  result.numbers.assign(count, 0);
+  for (std::size_t i = 0; i < data.numbers.size(); ++i) {
+    std::size_t rest = i, to = 0, stride = 1;
+    for (std::size_t axis = data.shape.size(); axis-- > 0;) {
+      const std::size_t at = rest % data.shape[axis];
+      rest /= data.shape[axis];
+      if (is_summed(axis)) continue;
+      to += at * stride;
+      stride *= data.shape[axis];
+    }
+    result.numbers[to] += data.numbers[i];
+  }
+  return result;
+}
+
+/// Along axis 1 of two.
+Value extreme(const Value& data, auto better) {
+  REQUIRE(data.shape.size() == 2);
+  Value result{{data.shape[0]}, {}};
+  for (std::size_t row = 0; row < data.rows(); ++row) {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < data.shape[1]; ++i)
+      if (better(data.numbers[row * data.shape[1] + i], data.numbers[row * data.shape[1] + best])) best = i;
+    result.numbers.push_back(static_cast<double>(best));
+  }
+  return result;
+}
+
+Value reshaped(const Value& data, const Value& shape) {
+  Value result{{}, data.numbers};
+  std::size_t known = 1;
+  for (const double extent : shape.numbers) known *= extent < 0 ? 1 : static_cast<std::size_t>(extent);
+  for (const double extent : shape.numbers)
+    result.shape.push_back(extent < 0 ? data.numbers.size() / known : static_cast<std::size_t>(extent));
+  return result;
+}
+
+std::vector<std::size_t> extents(const Value& numbers) { return {numbers.numbers.begin(), numbers.numbers.end()}; }
+
+void run(const Message& graph, Values& values);
+
+void scan(const Message& node, Values& values) {
+  Message body;
+  for (const std::string& text : node.all(5)) {
+    const Message attribute = Message::parse(text);
+    const std::string name = attribute.bytes.at(1).at(0);
+    if (name == "body") body = attribute.child(6);
+    if (name.ends_with("axes")) CHECK(attribute.numbers.at(8) == std::vector<std::int64_t>{1});
+  }
+  const auto inputs = node.all(1), outputs = node.all(2);
+  std::vector<std::string> names, results;
+  for (const std::string& text : body.all(11)) names.push_back(Message::parse(text).bytes.at(1).at(0));
+  for (const std::string& text : body.all(12)) results.push_back(Message::parse(text).bytes.at(1).at(0));
+  REQUIRE(names.size() == inputs.size());
+  REQUIRE(results.size() == outputs.size());
+  std::vector<Value> carried;
+  for (std::size_t i = 0; i + 1 < inputs.size(); ++i) carried.push_back(values.at(inputs[i]));
+  const Value letters = values.at(inputs.back());
+  const std::size_t batch = letters.shape.at(0), length = letters.shape.at(1);
+  Value collected{letters.shape, std::vector<double>(letters.numbers.size())};
+  for (std::size_t t = 0; t < length; ++t) {
+    Values inner = values;
+    for (std::size_t i = 0; i < carried.size(); ++i) inner[names[i]] = carried[i];
+    Value& letter = inner[names.back()] = {{batch}, {}};
+    for (std::size_t row = 0; row < batch; ++row) letter.numbers.push_back(letters.numbers[row * length + t]);
+    run(body, inner);
+    for (std::size_t i = 0; i < carried.size(); ++i) carried[i] = inner.at(results[i]);
+    const Value& found = inner.at(results.back());
+    REQUIRE(found.shape == std::vector<std::size_t>{batch});
+    for (std::size_t row = 0; row < batch; ++row) collected.numbers[row * length + t] = found.numbers[row];
+  }
+  values[outputs.back()] = collected;
+  for (std::size_t i = 0; i < carried.size(); ++i) values[outputs[i]] = carried[i];
+}
+
+void run(const Message& graph, Values& values) {
+  for (const std::string& text : graph.all(1)) {
+    const Message node = Message::parse(text);
+    const std::string operation = node.bytes.at(4).at(0);
+    if (operation == "Scan") {
+      scan(node, values);
+      continue;
+    }
+    const auto input = [&](std::size_t i) -> const Value& { return values.at(node.bytes.at(1).at(i)); };
+    Value& result = values[node.bytes.at(2).at(0)];
+    if (operation == "Gather")
+      result = gather(input(0), input(1));
+    else if (operation == "MatMul")
+      result = product(input(0), input(1));
+    else if (operation == "Add")
+      result = by_entry(input(0), input(1), std::plus<>());
+    else if (operation == "Sub")
+      result = by_entry(input(0), input(1), std::minus<>());
+    else if (operation == "Mul")
+      result = by_entry(input(0), input(1), std::multiplies<>());
+    else if (operation == "ReduceSum")
+      result = reduce_sum(input(0), input(1));
+    else if (operation == "ArgMin")
+      result = extreme(input(0), std::less<>());
+    else if (operation == "ArgMax")
+      result = extreme(input(0), std::greater<>());
+    else if (operation == "Reshape")
+      result = reshaped(input(0), input(1));
+    else if (operation == "Unsqueeze") {
+      REQUIRE(input(1).numbers == std::vector<double>{1});
+      result = input(0);
+      result.shape.insert(result.shape.begin() + 1, 1);
+    } else if (operation == "Shape")
+      result = {{input(0).shape.size()}, {input(0).shape.begin(), input(0).shape.end()}};
+    else if (operation == "Concat") {
+      result = input(0);
+      result.numbers.insert(result.numbers.end(), input(1).numbers.begin(), input(1).numbers.end());
+      result.shape = {result.numbers.size()};
+    } else if (operation == "Expand") {
+      result = expanded(input(0), broadcast(input(0).shape, extents(input(1))));
+    } else
+      FAIL("unknown operator " << operation);
+  }
+}
+
+/// The outputs of a model for words of one length. `before`: what it remembers of letters before these.
+Values outputs_of(const std::string& model, const std::vector<Word>& words, const Values& before = {}) {
+  const Message graph = Message::parse(model).child(7);
+  Values values;
+  for (const std::string& text : graph.all(5)) {
+    const Message tensor = Message::parse(text);
+    values[tensor.bytes.at(8).at(0)] = constant(tensor);
+  }
+  for (const auto& [name, value] : before) values[name] = value;
+  Value& letters = values["letters"] = {{words.size(), words.at(0).size()}, {}};
+  for (const Word& word : words) letters.numbers.insert(letters.numbers.end(), word.begin(), word.end());
+  run(graph, values);
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("exported models compute the automaton, letter by letter") {
+  struct Fact {
+    const char* language;
+    const char* construction;
+  };
+  for (const Fact& fact : {Fact{"regex:(a|b)*abb", "one-hot"}, Fact{"name:modarith5", "cascade-holonomy"},
+                           Fact{"name:tomita3", "cascade-chain"}, Fact{"name:Z7", "two-layer-reflections"},
+                           Fact{"name:Z5", "rotation"}, Fact{"name:S4", "permutation-base-reflections"},
+                           Fact{"name:tomita4", "diagonal-unit-interval"}, Fact{"name:Z12", "signed-permutation"}}) {
+    CAPTURE(fact.language);
+    CAPTURE(fact.construction);
+    const Dfa automaton = minimise(load_language(fact.language, {}));
+    BuildOptions wishes;
+    wishes.construction = fact.construction;
+    const std::string model = format_onnx(build(automaton, wishes));
+    std::mt19937 random(3);
+    for (const std::size_t batch : {1U, 3U}) {
+      std::vector<Word> words(batch, Word(40));
+      for (Word& word : words)
+        for (Letter& letter : word) letter = static_cast<Letter>(random() % automaton.letters());
+      const Values values = outputs_of(model, words);
+      for (std::size_t row = 0; row < batch; ++row) {
+        State state = automaton.initial();
+        for (std::size_t t = 0; t < words[row].size(); ++t) {
+          state = automaton.next(state, words[row][t]);
+          CHECK(values.at("states").numbers.at(row * words[row].size() + t) == state);
+          CHECK(values.at("outputs").numbers.at(row * words[row].size() + t) == automaton.output(state));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a word read in pieces, with the memory carried from one to the next, is the word read at once") {
+  for (const char* const language : {"name:S4", "name:Z12", "name:modarith5", "regex:(a|b)*abb"}) {
+    CAPTURE(language);
+    const Dfa automaton = minimise(load_language(language, {}));
+    const std::string model = format_onnx(build(automaton, {}));
+    const Message graph = Message::parse(model).child(7);
+    std::vector<std::string> inputs, outputs;
+    for (const std::string& text : graph.all(11)) inputs.push_back(Message::parse(text).bytes.at(1).at(0));
+    for (const std::string& text : graph.all(12)) outputs.push_back(Message::parse(text).bytes.at(1).at(0));
+    std::mt19937 random(5);
+    std::vector<Word> words(3, Word(30));
+    for (Word& word : words)
+      for (Letter& letter : word) letter = static_cast<Letter>(random() % automaton.letters());
+    const Value whole = outputs_of(model, words).at("states");
+    for (const std::size_t piece : {std::size_t{1}, std::size_t{7}}) {
+      Values memory;
+      for (std::size_t at = 0; at < 30; at += piece) {
+        std::vector<Word> part;
+        for (const Word& word : words)
+          part.emplace_back(word.begin() + static_cast<std::ptrdiff_t>(at),
+                            word.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(at + piece, 30)));
+        const Values values = outputs_of(model, part, memory);
+        const std::size_t length = part[0].size();
+        for (std::size_t row = 0; row < 3; ++row)
+          for (std::size_t t = 0; t < length; ++t)
+            CHECK(values.at("states").numbers.at(row * length + t) == whole.numbers.at(row * 30 + at + t));
+        memory.clear();
+        for (const std::string& input : inputs)
+          if (input != "letters") {
+            CHECK(std::ranges::count(outputs, input + ".last") == 1);
+            memory[input] = values.at(input + ".last");
+          }
+      }
+    }
+    CHECK(inputs.size() + 1 == outputs.size());
+  }
+}
+
+TEST_CASE("the model names its operator set, its letters and its outputs") {
+  const Dfa automaton = minimise(load_language("regex:(a|b)*abb", {}));
+  const Message model = Message::parse(format_onnx(build(automaton, {})));
+  CHECK(model.child(8).numbers.at(2) == std::vector<std::int64_t>{kOnnxOperatorSet});
+  std::map<std::string, std::string> metadata;
+  for (const std::string& text : model.all(14)) {
+    const Message entry = Message::parse(text);
+    metadata[entry.bytes.at(1).at(0)] = entry.bytes.at(2).at(0);
+  }
+  CHECK(metadata.at("alphabet") == R"(["a","b"])");
+  CHECK(metadata.at("output_names") == R"(["reject","accept"])");
+}
+
+TEST_CASE("networks with too many dense numbers are refused") {
+  BuildOptions wishes;
+  wishes.construction = "one-hot";
+  CHECK_THROWS_AS(format_onnx(build(load_language("name:random:m=3000,letters=2,seed=1", {}), wishes)), LimitError);
+}

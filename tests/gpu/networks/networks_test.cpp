@@ -1,0 +1,380 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "krohn/gpu/device/device.h"
+#include "krohn/gpu/device/on_device.h"
+#include "krohn/gpu/networks/device_arithmetic.cuh"
+#include "krohn/gpu/networks/ordered_words.h"
+#include "krohn/gpu/networks/pair_search.h"
+#include "krohn/gpu/networks/sample_words.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/simulate/arithmetic/arithmetic.h"
+#include "krohn/simulate/evaluate/lanes/sample.h"
+#include "krohn/simulate/prove/pairs/pair_search.h"
+#include "krohn/simulate/words/random_letters.h"
+#include "tests/gpu/samples.h"
+#include "tests/simulate/formed_networks.h"
+#include "tests/simulate/random_networks.h"
+
+using namespace krohn;
+using namespace krohn::formed_networks;
+
+namespace {
+
+/// Equal, where every NaN counts as one and −0 is not +0.
+bool same(float a, float b) { return (std::isnan(a) && std::isnan(b)) || bits_of(a) == bits_of(b); }
+
+/// Bit patterns of all exponents, and those around the edges of the formats.
+float nth_float(std::uint64_t i) {
+  constexpr std::uint32_t kEdges[] = {0x00000000, 0x80000000, 0x7f800000, 0xff800000, 0x7fffffff, 0xffffffff,
+                                      0x7f7fffff, 0x7f7f7fff, 0x7f7f8000, 0x477fefff, 0x477ff000, 0x47800000,
+                                      0x33000000, 0x33000001, 0x38800000, 0x387fffff, 0x387fe000, 0x00000001};
+  if (i < std::size(kEdges)) return float_of(kEdges[i]);
+  return float_of(static_cast<std::uint32_t>(splitmix_finaliser(i)));
+}
+
+template <class A, class D>
+void check_operations() {
+  for (std::uint64_t i = 0; i < 20'000; ++i) {
+    // Operands of the storage format; the second one near the first in size, now and then.
+    const float a = D::store(nth_float(i)), c = D::store(nth_float(7 * i + 1));
+    const float b = D::store(i % 3 == 0 ? float_of(bits_of(a) ^ (bits_of(c) & 0x80ff0000U)) : nth_float(i * i));
+    const auto number = [](float x) { return typename A::Number(x); };
+    const auto sum = [&](float x) { return A::load(number(x)); };
+    CAPTURE(a);
+    CAPTURE(b);
+    CAPTURE(c);
+    REQUIRE(same(D::product(a, b), static_cast<float>(A::product(number(a), sum(b)))));
+    REQUIRE(same(D::add(a, b), static_cast<float>(A::add(sum(a), sum(b)))));
+    REQUIRE(same(D::add_product(c, a, b), static_cast<float>(A::add_product(sum(c), number(a), sum(b)))));
+    const float accumulated = D::add_product(c, a, b);
+    REQUIRE(same(D::store(accumulated), static_cast<float>(A::store(A::add_product(sum(c), number(a), sum(b))))));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("operations on held numbers round as the formats do") {
+  check_operations<Fp32, DeviceFp32>();
+  check_operations<Fp16, DeviceFp16>();
+  check_operations<Bf16, DeviceBf16>();
+  check_operations<AccumulatedInFp32<Fp16>, DeviceFp16InFp32>();
+  check_operations<AccumulatedInFp32<Bf16>, DeviceBf16InFp32>();
+  check_operations<Fused<Fp32>, DeviceFp32Fused>();
+  check_operations<Fused<Fp16>, DeviceFp16Fused>();
+  check_operations<Fused<Bf16>, DeviceBf16Fused>();
+  check_operations<Tf32, DeviceTf32>();
+  CHECK(DeviceFp64::add_product(0.1, 0.2, 0.3) == Fp64::add_product(0.1, 0.2, 0.3));
+  CHECK(DeviceFp64Fused::add_product(0.1, 0.2, 0.3) == Fused<Fp64>::add_product(0.1, 0.2, 0.3));
+}
+
+TEST_CASE("what is not a number stays so, whatever its bits") {
+  for (const std::uint32_t bits : {0x7fffffffU, 0xffffffffU, 0x7f800001U, 0xffc00000U}) {
+    CAPTURE(bits);
+    CHECK(std::isnan(round_bf16(float_of(bits))));
+    CHECK(std::isnan(round_fp16(float_of(bits))));
+  }
+  CHECK_FALSE(is_finite(std::numeric_limits<double>::infinity()));
+  CHECK_FALSE(is_finite(std::numeric_limits<double>::quiet_NaN()));
+  CHECK(is_finite(std::numeric_limits<double>::max()));
+}
+
+namespace {
+
+void check_order(const Network& network, ArithmeticName arithmetic, const char* order, std::uint64_t length,
+                 std::uint64_t words = 1, Form form = Form::kStructured) {
+  CAPTURE(to_string(arithmetic));
+  CAPTURE(order);
+  CAPTURE(length);
+  SampleOptions options;
+  options.lengths = {length};
+  options.words = words;
+  options.seed = 7;
+  options.threads = 1;
+  options.form = form;
+  options.order = parse_order(order);
+  const SampleReport expected = sample(network, arithmetic, options);
+  CHECK(sample_words_in_order(Place::kProcessor, network, arithmetic, options) == expected);
+}
+
+}  // namespace
+
+TEST_CASE("every product of a scan is the one that the order names: odd lengths") {
+  // Sixty residues are too many for bf16, so that one rounding more or less changes the count of right answers.
+  const Network rotations = rotation(60, all_residues(60));
+  for (const char* order : {"scan", "doubling", "chunked:64", "chunked:5", "scan:100", "doubling:33"})
+    for (const std::uint64_t length : {0, 1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 1000, 4097})
+      check_order(rotations, Precision::kBf16, order, length);
+}
+
+TEST_CASE("a long word in every order") {
+  const Network rotations = rotation(60, all_residues(60));
+  for (const char* order : {"scan", "doubling", "chunked"}) check_order(rotations, Precision::kFp16, order, 127'323);
+}
+
+TEST_CASE("maps, blocks, dense matrices and additions, in every arithmetic") {
+  std::vector<Network> networks;
+  networks.push_back(symmetric(4, 3, Swap::kMap));
+  networks.push_back(symmetric(4, 2, Swap::kUnit));
+  for (std::uint64_t seed = 1; seed < 9; ++seed)
+    networks.push_back(random_network(seed, 4, static_cast<std::uint32_t>(1 + seed % 2), 3,
+                                      seed % 2 == 0 ? std::optional(Kind::kDense) : std::nullopt));
+  for (const Network& network : networks)
+    for (const ArithmeticName arithmetic : ArithmeticName::all()) {
+      check_order(network, arithmetic, "scan", 150, 2);
+      check_order(network, arithmetic, "doubling", 141, 2);
+      check_order(network, arithmetic, "chunked:16", 70, 1, Form::kDense);
+    }
+}
+
+TEST_CASE("chunks of reflections in the UT form: odd lengths, in every arithmetic") {
+  for (const Swap style : {Swap::kUnit, Swap::kDoubled})
+    for (const std::uint64_t length : {0, 1, 2, 31, 32, 33, 63, 64, 65, 129, 1000})
+      check_order(symmetric(4, 3, style), Precision::kBf16, "chunked", length);
+  for (const char* order : {"chunked:1", "chunked:5", "chunked:17", "chunked:64"})
+    for (std::uint64_t seed = 1; seed < 5; ++seed) {
+      CAPTURE(seed);
+      const Network reflections =
+          random_network(seed, 5, static_cast<std::uint32_t>(1 + seed % 3), 4, Kind::kReflections);
+      for (const ArithmeticName arithmetic : ArithmeticName::all()) check_order(reflections, arithmetic, order, 150, 2);
+    }
+  // More chunks than are in work at once.
+  check_order(symmetric(4, 3, Swap::kUnit), Precision::kFp16, "chunked:7", 12'345);
+}
+
+TEST_CASE("layer after layer") {
+  std::vector<Network> networks = meaningful_networks();
+  networks.push_back(failing_cascade());
+  std::size_t several = 0;
+  for (const Network& network : networks) {
+    several += network.layers.size() > 1;
+    CAPTURE(network.layers.size());
+    for (const char* order : {"scan", "doubling", "chunked:16", "scan:100", "doubling:33"})
+      for (const ArithmeticName arithmetic : {ArithmeticName(Precision::kFp32), ArithmeticName(Precision::kBf16),
+                                              ArithmeticName::accumulated_in_fp32(Precision::kFp16)})
+        for (const std::uint64_t length : {0, 1, 65, 777}) check_order(network, arithmetic, order, length, 2);
+  }
+  CHECK(several > 2);
+}
+
+TEST_CASE("a layer that does not decode ends what the layers above read") {
+  SampleOptions options;
+  options.lengths = {4097};
+  options.words = 3;
+  options.threads = 1;
+  options.order = parse_order("scan:50");
+  const SampleReport expected = sample(failing_cascade(), Precision::kFp32, options);
+  CHECK(expected.lengths[0].right_letters < expected.lengths[0].letters);
+  CHECK(sample_words_in_order(Place::kProcessor, failing_cascade(), Precision::kFp32, options) == expected);
+}
+
+TEST_CASE("orders that devices do not have are refused") {
+  const Network swaps = symmetric(3, 1, Swap::kUnit);
+  const auto run = [](const Network& network, const char* order, std::vector<std::uint64_t> lengths) {
+    SampleOptions options;
+    options.lengths = std::move(lengths);
+    options.words = 1;
+    options.order = parse_order(order);
+    return sample_words_in_order(Place::kProcessor, network, Precision::kFp32, options);
+  };
+  CHECK_THROWS_AS(run(swaps, "sequential", {10}), InputError);
+  CHECK_THROWS_AS(run(swaps, "scan", {10, 20}), InputError);
+  if (cuda_available()) return;
+  SampleOptions options;
+  options.order = parse_order("scan");
+  CHECK_THROWS_AS(sample_words_in_order(Place::kDevice, swaps, Precision::kFp32, options), SystemError);
+}
+
+TEST_CASE("words in an order may begin with any number") {
+  const Network network = rotation(60, all_residues(60));
+  SampleOptions options;
+  options.lengths = {70};
+  options.words = 3;
+  options.order = parse_order("scan");
+  for (const std::uint64_t first : {1u, 1000u})
+    CHECK(sample_words_in_order(Place::kProcessor, network, Precision::kBf16, options, first) ==
+          sample_from(first, network, Precision::kBf16, options));
+}
+
+namespace {
+
+/// Claim, counts, words and evidence are those of the search on the processor.
+std::string check_search(const Network& network, ArithmeticName arithmetic, std::uint64_t max_pairs) {
+  CAPTURE(to_string(arithmetic));
+  CertifyOptions options;
+  options.arithmetic = arithmetic;
+  options.max_pairs = max_pairs;
+  const Certificate expected = certify_reachable_set(network, options);
+  const Certificate found = search_pairs(Place::kProcessor, network, options);
+  CHECK((found.claim == expected.claim));
+  CHECK(found.pairs == expected.pairs);
+  CHECK(found.evidence == expected.evidence);
+  CHECK(found.limit == expected.limit);
+  CHECK((found.proof == expected.proof));
+  return to_string(found.claim);
+}
+
+}  // namespace
+
+TEST_CASE("the search by kernels is the search one by one: known closures") {
+  struct Case {
+    std::uint32_t m;
+    ArithmeticName arithmetic;
+    std::uint64_t pairs;  ///< of MATH.md §5
+  };
+  for (const Case& one :
+       {Case{3, Precision::kBf16, 27}, Case{12, Precision::kBf16, 108}, Case{12, Precision::kFp32, 12}}) {
+    CAPTURE(one.m);
+    const Network network = rotation(one.m, all_residues(one.m));
+    CertifyOptions options;
+    options.arithmetic = one.arithmetic;
+    options.max_pairs = 10'000;
+    const Certificate found = search_pairs(Place::kProcessor, network, options);
+    CHECK(found.is<Proved>());
+    CHECK(found.pairs == one.pairs);
+    check_search(network, one.arithmetic, 10'000);
+  }
+}
+
+TEST_CASE("the search by kernels is the search one by one: networks with a meaning, in every arithmetic") {
+  for (const Network& network : meaningful_networks())
+    for (const ArithmeticName arithmetic :
+         {ArithmeticName(Precision::kFp64), ArithmeticName(Precision::kFp32), ArithmeticName(Precision::kFp16),
+          ArithmeticName::accumulated_in_fp32(Precision::kBf16), ArithmeticName::fused(Precision::kBf16),
+          ArithmeticName::tf32()})
+      check_search(network, arithmetic, 700);
+  check_search(failing_cascade(), Precision::kBf16, 1000);
+}
+
+TEST_CASE("limits are met where the search one by one meets them") {
+  const Network network = rotation(5, all_residues(5));
+  for (const std::uint64_t most : {1, 2, 63, 64, 65, 1000, 2049}) {
+    CAPTURE(most);
+    check_search(network, Precision::kFp32, most);
+  }
+}
+
+TEST_CASE("random weights are judged alike") {
+  std::mt19937_64 random(23);
+  std::set<std::string> claims;
+  for (int i = 0; i < 30; ++i)
+    claims.insert(
+        check_search(random_networks::draw(random, static_cast<random_networks::Kind>(i % random_networks::kKinds)),
+                     i % 2 == 0 ? Precision::kBf16 : Precision::kFp16, 400));
+  CHECK(claims == std::set{to_string(Proved{}), to_string(ProvedUpTo{}), to_string(Refuted{})});
+}
+
+TEST_CASE("searches that devices do not do are refused") {
+  const Network network = rotation(5, all_residues(5));
+  CertifyOptions options;
+  options.max_pairs = 100;
+  options.arithmetic = ArithmeticName::exact();
+  CHECK_THROWS_AS(search_pairs(Place::kProcessor, network, options), InputError);
+  options.arithmetic = Precision::kFp32;
+  if (!cuda_available()) CHECK_THROWS_AS(search_pairs(Place::kDevice, network, options), SystemError);
+}
+
+TEST_CASE("pairs get what is free beside the work, and where that is nothing there is no device for them") {
+  CHECK(bytes_for_pairs(8 * 15, 100) == 5);
+  CHECK(bytes_for_pairs(8 * 15, 104) == 1);
+  CHECK_THROWS_AS(bytes_for_pairs(8 * 15, 105), NoDevice);
+  CHECK_THROWS_AS(bytes_for_pairs(0, std::uint64_t{1} << 29), NoDevice);
+}
+
+TEST_CASE("only a device that is missing, or does not do this, is replaced by the processor") {
+  std::string noted;
+  const auto note = [&noted](const std::string& why) { noted = why; };
+  const auto here = [] { return 2; };
+  const auto none = []() -> int { throw NoDevice("none"); };
+  const auto other = []() -> int { throw NotOnDevice("--order", "not this one"); };
+  CHECK(on_device(
+            false, note, [] { return 1; }, here) == 1);
+  CHECK(noted.empty());
+  CHECK(on_device(false, note, none, here) == 2);
+  CHECK(noted == "none");
+  CHECK(on_device(false, note, other, here) == 2);
+  CHECK(noted == "--order: not this one");
+  CHECK_THROWS_AS(on_device(true, note, none, here), SystemError);
+  CHECK_THROWS_AS(on_device(true, note, other, here), SystemError);
+  // What is wrong with the job, and what the device did wrongly, is told.
+  CHECK_THROWS_AS(on_device(
+                      false, note, []() -> int { throw InputError("bad"); }, here),
+                  InputError);
+  CHECK_THROWS_AS(on_device(
+                      false, note, []() -> int { throw SystemError("a kernel failed"); }, here),
+                  SystemError);
+}
+
+namespace {
+
+void check_sample(const Network& network, SampleOptions options) {
+  for (const ArithmeticName arithmetic : ArithmeticName::all()) {
+    CAPTURE(to_string(arithmetic));
+    options.threads = 1;
+    const SampleReport expected = sample(network, arithmetic, options);
+    CHECK(sample_words(Place::kProcessor, network, arithmetic, options) == expected);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the kernel's words are the evaluator's: networks with a meaning") {
+  for (const Network& network : meaningful_networks())
+    for (const Form form : {Form::kStructured, Form::kDense}) {
+      CAPTURE(to_string(form));
+      check_sample(network, sample_of({0, 1, 33, 200}, 5, 3, form));
+    }
+  check_sample(failing_cascade(), sample_of({50, 400}, 6, 2));
+}
+
+TEST_CASE("the kernel's words are the evaluator's: every form alone and all together") {
+  std::uint64_t seed = 100;
+  for (const Network& network : of_every_form()) {
+    CAPTURE(++seed);
+    check_sample(network, sample_of({70}, 4, seed));
+  }
+}
+
+TEST_CASE("odd numbers of words and letters") {
+  const Network network = rotation(7, all_residues(7));
+  for (const std::uint64_t words : {1, 2, 31, 32, 33}) {
+    CAPTURE(words);
+    const SampleOptions options = sample_of({31, 32, 97}, words, words);
+    CHECK(sample_words(Place::kProcessor, network, Precision::kBf16, options) ==
+          sample(network, Precision::kBf16, options));
+  }
+  const SampleOptions options = sample_of({127'323}, 1, 5);
+  const SampleReport report = sample_words(Place::kProcessor, network, Precision::kBf16, options);
+  CHECK(report == sample(network, Precision::kBf16, options));
+  CHECK(report.failing_at);  // bf16 loses seven residues before that
+}
+
+TEST_CASE("what devices do not do is refused") {
+  const Network network = rotation(5, all_residues(5));
+  const SampleOptions options;
+  const auto run = [&](const Network& subject, ArithmeticName arithmetic, const SampleOptions& how) {
+    return sample_words(Place::kProcessor, subject, arithmetic, how);
+  };
+  CHECK_THROWS_AS(run(network, ArithmeticName::exact(), options), InputError);
+  SampleOptions scan;
+  scan.order = parse_order("scan");
+  CHECK_THROWS_AS(run(network, Precision::kFp32, scan), InputError);
+  CHECK_THROWS_AS(run(network, Precision::kFp32, sample_of({}, 1, 1)), InputError);
+  Network factored = one_hot(counter(3, all_residues(3)));
+  factored.layers[0].transitions[0].a = FactoredMatrix{3, {{0, 1}, {2}}, {{1, 2}, {0}}, {0, 1}};
+  CHECK_THROWS_AS(run(factored, Precision::kFp32, options), InputError);
+  if (!cuda_available()) CHECK_THROWS_AS(sample_words(Place::kDevice, network, Precision::kFp32, options), SystemError);
+}
+
+TEST_CASE("words may begin with any number, as parts of a test do") {
+  const Network network = rotation(60, all_residues(60));
+  for (const std::uint64_t first : {1u, 5u, 1000u}) {
+    CAPTURE(first);
+    const SampleOptions options = sample_of({20, 3}, 9, 4);
+    CHECK(sample_words(Place::kProcessor, network, Precision::kBf16, options, first) ==
+          sample_from(first, network, Precision::kBf16, options));
+  }
+}
