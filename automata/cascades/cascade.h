@@ -14,7 +14,7 @@ namespace krohn {
 
 /// The state of one layer: 0 … width−1.
 using Label = std::uint32_t;
-/// What a layer knows when it moves: the letter together with what the layers before it did. Interned, per layer.
+/// The input of a layer's move: the letter together with what the layers before it did. Interned, per layer.
 using Context = std::uint32_t;
 /// An index into the distinct actions of one layer.
 using Action = std::uint32_t;
@@ -36,7 +36,7 @@ struct CascadeLayer {
   Label width = 0;
   std::vector<Transformation> actions;  ///< distinct, each of degree `width`
   Wiring wiring;
-  std::string component;  ///< what the bijections generate, when named: "Z_4", "S_3", "trivial"
+  std::string component;  ///< the group that the bijections generate, when named: "Z_4", "S_3", "trivial"
 };
 
 /// Turns the post labels of all layers into a state: a decision diagram, one level per layer. Start at node 0; at level
@@ -70,7 +70,7 @@ State decode(const Cascade& cascade, std::span<const Label> labels);
 /// would be expensive to find. `actions` all have one degree.
 std::string component_name(std::span<const Transformation> actions);
 
-/// What a check of emulation found.
+/// The result of a check of emulation.
 struct EmulationResult {
   bool holds = false;
   std::string counterexample;  ///< in words, when it does not hold

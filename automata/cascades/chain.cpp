@@ -63,7 +63,7 @@ struct ChainLevel {
   Context add_context(Context before, Context after, Letter letter);
 };
 
-/// What the contexts do to the labels 0 … size−1, labels being positions in the sorted sets.
+/// The maps of the contexts on the labels 0 … size−1, labels being positions in the sorted sets.
 struct LevelMoves {
   Label size = 0;
   std::vector<Action> action_of;  ///< per context

@@ -184,7 +184,7 @@ namespace {
 
 using Set = Skeleton::Set;
 
-/// What the letters that keep a class do to the labels of its tiles, without the identity.
+/// The maps of the labels of a class's tiles by the letters that keep it, without the identity.
 using LabelPermutations = std::set<std::vector<Point>>;
 
 void add_label_permutations(const Skeleton& skeleton, Set set, LabelPermutations& permutations) {

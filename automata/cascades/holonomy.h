@@ -62,7 +62,7 @@ struct HolonomyLayers {
 /// for each of their groups.
 HolonomyLayers holonomy_layers(const Skeleton& skeleton);
 
-/// What is known of a machine before its layers are built, which may take far longer.
+/// The facts about a machine that are known before its layers are built, which may take far longer.
 struct HolonomyOutline {
   std::uint64_t sets = 0, classes = 0;  ///< image sets and singletons, and their classes
   std::uint32_t heights = 0;

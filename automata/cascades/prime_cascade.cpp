@@ -104,7 +104,7 @@ class Refinement {
     return PermutationGroup::from_generators(layer.width, std::move(generators));
   }
 
-  /// What a context of the old layer multiplies g with: a bijection, or nothing for a constant.
+  /// The factor by which a context of the old layer multiplies g: a bijection, or nothing for a constant.
   static Permutation factor(const CascadeLayer& layer, Context c) {
     const Transformation& action = layer.actions[layer.wiring.action_of[c]];
     return action.is_permutation() ? action.to_permutation() : Permutation::identity(layer.width);
@@ -217,7 +217,7 @@ namespace {
 
 constexpr std::uint64_t kMaxGroup = 100'000;
 
-/// What a context of a new layer stands for, by the labels before the letter; or a node of the new readout, by the
+/// The meaning of a context of a new layer, by the labels before the letter; or a node of the new readout, by the
 /// labels after it.
 struct Known {
   std::uint32_t old = 0;       ///< the context, or node, of the old layer
@@ -231,7 +231,7 @@ struct Known {
 /// Whether a step is made among contexts or among nodes of the readout.
 enum class Side { kContext, kNode };
 
-/// What the context's action multiplies with: a bijection, or nothing for a constant.
+/// The factor of the context's action: a bijection, or nothing for a constant.
 Permutation factor_of(const Transformation& action) {
   return action.is_permutation() ? action.to_permutation() : Permutation::identity(action.degree());
 }
@@ -325,7 +325,7 @@ class Spreading {
     return old_layer().actions[old_layer().wiring.action_of[context.old]];
   }
 
-  /// What remains to be done: the pending swaps, then the letters of the present block.
+  /// The remaining work: the pending swaps, then the letters of the present block.
   Permutation left(const Known& known) const {
     Permutation rest = Permutation::identity(old_layer().width);
     const std::vector<Transposition> swaps = transpositions_of(elements_[known.pending]);
@@ -497,7 +497,7 @@ class Spreading {
     });
   }
 
-  /// What the next old layer is to know, by the label of this one.
+  /// The input of the next old layer, by the label of this one.
   Known below(Side side, const Known& known, Label label) const {
     const CascadeLayer& layer = old_layer();
     const std::size_t entry = std::size_t{known.old} * layer.width + label;

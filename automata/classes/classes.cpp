@@ -219,7 +219,7 @@ class Classifier {
     }
   }
 
-  /// What a yes has beside it; a limit leaves it out and says so.
+  /// The remark beside a yes; a limit leaves it out and says so.
   static void add(ClassVerdict& row, const std::function<void()>& work) {
     try {
       work();

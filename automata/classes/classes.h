@@ -43,7 +43,7 @@ struct ClassVerdict {
   std::string data_name;
   ListedWords data;
   std::string witness;  ///< with kNo: words, which were checked by running them, or what it follows from
-  std::string remark;   ///< what a yes follows from; the limit that was met when an answer or a parameter is missing
+  std::string remark;   ///< the reason of a yes; the limit that was met when an answer or a parameter is missing
 };
 
 struct ClassOptions {
@@ -63,7 +63,7 @@ void complete(Algebra& algebra, const std::vector<ClassVerdict>& classes);
 /// "SL_3", "LTT_{2,3}".
 std::string name_with_parameters(const ClassVerdict& verdict);
 
-/// What a verdict says in a line: the defining words, the witness, or why it is open.
+/// Returns a verdict as one line: the defining words, the witness, or why it is open.
 std::string explanation(const ClassVerdict& verdict);
 
 }  // namespace krohn

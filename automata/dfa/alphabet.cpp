@@ -400,7 +400,7 @@ using Parents = std::pair<Letter, Letter>;
 struct Event {
   char32_t at;
   bool of_a;
-  Letter letter;  ///< what begins here; kAbsent: a gap begins
+  Letter letter;  ///< the letter whose range begins here; kAbsent: a gap begins
 };
 
 void add_events(std::vector<Event>& events, const Alphabet& alphabet, bool of_a) {

@@ -118,7 +118,8 @@ Symbol character_symbol(char32_t character);
 /// The names for a message, visible and shortened: "{a, b, c, …} (26 letters)".
 std::string to_string(const Alphabet& alphabet);
 
-/// What an option says: "ab" (those characters), "a-z0-9" (ranges; a `-` at an end and `\-`, `\\`, `\n`, `\t`, `\xHH`,
+/// The characters of an option: "ab" (those characters), "a-z0-9" (ranges; a `-` at an end and `\-`, `\\`, `\n`, `\t`,
+/// `\xHH`,
 /// `\x{H…}` are characters), "bytes" (256 letters, U+0000–U+00FF), "unicode" (one class of everything, which a regular
 /// expression splits as it needs), or names separated by white space, written as for `parse_word`.
 /// Throws InputError when nothing, a repeated letter or a reversed range is given.

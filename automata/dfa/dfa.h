@@ -61,7 +61,7 @@ class Dfa {
   State run(std::span<const Letter> word, State from) const;
   State run(std::span<const Letter> word) const { return run(word, initial_); }
 
-  /// What the letter does to all states.
+  /// The letter's map of all states.
   Transformation letter_map(Letter letter) const;
   /// True when every letter permutes the states.
   bool is_permutation_automaton() const;

@@ -47,7 +47,7 @@ class DfaArcIterator
   Letter letter_ = 0;
 };
 
-/// What a Dfa offers to the algorithms of the library.
+/// A Dfa as a graph for the algorithms of the library.
 struct DfaTraversal : public virtual boost::vertex_list_graph_tag,
                       public virtual boost::incidence_graph_tag,
                       public virtual boost::adjacency_graph_tag {};

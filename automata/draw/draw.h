@@ -13,7 +13,7 @@
 
 namespace krohn {
 
-/// What an automaton is drawn as.
+/// The form in which an automaton is drawn.
 enum class DrawnView {
   kStates,      ///< a node a state
   kTable,       ///< the transition table: a row a state, with its output below its name where that differs

@@ -15,7 +15,7 @@ namespace krohn {
 /// The letters of every arrow, parallel arrows merged. Sorted, so that the text is the same every time.
 using Arrows = std::map<std::pair<State, State>, std::vector<Letter>>;
 
-/// What all views start from. Refers to the automaton and the options.
+/// The common input of all views. Refers to the automaton and the options.
 struct Drawing {
   const Dfa& dfa;
   const DrawOptions& options;

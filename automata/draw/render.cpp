@@ -15,7 +15,7 @@
 
 namespace krohn {
 
-// What pictures on the web need beside their lines: words for who cannot see them, and
+// Pictures on the web need more than their lines: words for who cannot see them, and
 // colours for dark pages.
 
 /// An SVG of Graphviz's with a title and a description that screen readers read out, and with light lines on dark where
@@ -76,7 +76,7 @@ class MessageCollector {
   MessageCollector(const MessageCollector&) = delete;
   MessageCollector& operator=(const MessageCollector&) = delete;
 
-  /// What was said, on one line.
+  /// Graphviz's messages, on one line.
   std::string text() const {
     std::string line = graphviz_messages;
     std::replace(line.begin(), line.end(), '\n', ' ');
@@ -116,7 +116,7 @@ struct FreeRendering {
   void operator()(char* data) const { gvFreeRenderData(data); }
 };
 
-/// What the installation offers: kind "device" lists formats, "layout" engines.
+/// The names that the installation offers: kind "device" lists formats, "layout" engines.
 std::set<std::string> plugins(const char* kind) {
   static const std::set<std::string> windows{"gtk", "x11", "xlib"};  // open a window and wait
   int count = 0;

@@ -118,7 +118,7 @@ Dfa saturating_counter(std::uint64_t m, const TableLimit& limit) {
 
 namespace {
 
-/// What a letter of the arithmetic alphabets is.
+/// The kinds of letter of the arithmetic alphabets.
 enum class Kind : std::uint8_t { kDigit, kPlus, kMinus, kTimes, kOpen, kClose };
 
 Kind kind_of(Letter letter, std::uint64_t m) {

@@ -249,7 +249,7 @@ std::string trimmed_lower(std::string_view text) {
   return first == std::string::npos ? "" : result.substr(first, last - first + 1);
 }
 
-/// What stands after the group in "S5/points/transpositions" or "S5/tokens=4".
+/// The part after the group in "S5/points/transpositions" or "S5/tokens=4".
 struct GroupSuffixes {
   bool points = false, identity = false;
   std::optional<std::uint64_t> tokens;

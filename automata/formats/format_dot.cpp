@@ -25,7 +25,7 @@
 
 namespace krohn {
 
-// What a DOT file says, before it is interpreted: nodes, arcs, attributes.
+// The contents of a DOT file, before they are interpreted: nodes, arcs, attributes.
 
 struct DotNode {
   std::string id, label, shape, output, style;
@@ -541,7 +541,7 @@ DotFile read_dot_graph(std::string_view text, std::string_view where) {
       arc.target = index.at(aghead(edge));
       file.nodes[arc.target].has_arrivals = true;
       file.nodes[arc.source].has_departures = true;
-      // What stands on the arc from a start mark says nothing where it is for the eye alone.
+      // A label on the arc from a start mark means nothing where it is for the eye alone.
       const bool says_nothing = arc.unlabelled() || (arc.is_html && file.nodes[arc.source].is_named_start());
       if (!says_nothing) file.nodes[arc.source].all_departures_unlabelled = false;
       arc.sequence = AGSEQ(edge);

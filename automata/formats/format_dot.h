@@ -31,7 +31,7 @@ struct PreparedDot {
 /// and long strings are broken by escaped line ends, which mean nothing. Throws InputError with line and column. O(n).
 PreparedDot prepare_dot(std::string_view text, std::string_view where);
 
-/// What Graphviz prints for the label: `\n`, `\l`, `\r` are newlines, `\x` any other character x.
+/// The text that Graphviz prints for the label: `\n`, `\l`, `\r` are newlines, `\x` any other character x.
 std::string unescape_dot(std::string_view label);
 /// The inverse, ready to stand between double quotes.
 std::string escape_dot(std::string_view text);

@@ -19,7 +19,7 @@
 
 namespace krohn {
 
-/// What every reader returns. States are numbered as the file numbers or first names them, so that a complete
+/// The result of every reader. States are numbered as the file numbers or first names them, so that a complete
 /// deterministic file comes back state for state.
 struct Draft {
   struct Arc {

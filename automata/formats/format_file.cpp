@@ -135,7 +135,7 @@ bool is_symbol_table(std::string_view text) {
   return names > 0;
 }
 
-/// What a file of any format is read as, before it is made deterministic.
+/// The content of a file of any format, before it is made deterministic.
 using Machine = std::variant<Draft, Mealy, Automaton>;
 
 Machine read_att_machine(std::string_view text, std::string_view where, const LanguageOptions& options) {

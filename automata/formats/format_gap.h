@@ -17,7 +17,8 @@ namespace krohn {
 /// the ends of an acceptor or the outputs, where the automaton has a start. State q is point q + 1.
 std::string write_gap(const Dfa& dfa);
 
-/// What is generated: by a semigroup, monoid or group of a GAP text, or by its transformations where it makes none.
+/// The generated object: the semigroup, monoid or group of a GAP text, or that of its transformations where it names
+/// none.
 struct GapSemigroup {
   std::vector<std::string> variables;                                         ///< that hold it in the end
   std::size_t offset = 0;                                                     ///< of the call that made it

@@ -12,7 +12,7 @@ namespace krohn {
 inline constexpr std::string_view kRegexPrefix = "regex:", kSearchPrefix = "search:", kNamePrefix = "name:",
                                   kExpressionPrefix = "expr:", kTemporalPrefix = "ltlf:", kPastPrefix = "pltl:";
 
-/// That of these with which `language` begins, or nothing.
+/// Returns the one of these with which `language` begins, or nothing.
 constexpr std::string_view prefix_of_language(std::string_view language) {
   for (const std::string_view prefix :
        {kRegexPrefix, kSearchPrefix, kNamePrefix, kExpressionPrefix, kTemporalPrefix, kPastPrefix})

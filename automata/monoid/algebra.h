@@ -27,7 +27,7 @@ std::string to_string(Answer answer);
 /// One property with its answer.
 struct Verdict {
   std::string property;  ///< "aperiodic", "R-trivial", …
-  std::string meaning;   ///< what it says about the language: "star-free, first-order definable"
+  std::string meaning;   ///< its meaning for the language: "star-free, first-order definable"
   Answer answer = Answer::kUnknown;
   /// With kYes: empty but for "synchronising", whose word it tells. With kNo: words that violate it, which were checked
   /// by running them (witness_check.h), or the property that it follows from. With kUnknown: the limit that was met.
@@ -76,7 +76,7 @@ Algebra analyse(const Dfa& dfa, const AlgebraOptions& options = {});
 /// more than half of the time that is left (groups/time_limit.h).
 Algebra analyse_within_limits(const Dfa& dfa, const AlgebraOptions& options = {});
 
-/// What every letter does to the states.
+/// The map of the states for every letter.
 std::vector<Transformation> letter_maps(const Dfa& dfa);
 
 // Bounds of the Krohn–Rhodes complexity of a monoid: the least number of group layers in
@@ -84,7 +84,7 @@ std::vector<Transformation> letter_maps(const Dfa& dfa);
 
 struct ComplexityBounds {
   std::uint64_t lower = 0, upper = 0;
-  std::string lower_by, upper_by;  ///< what says so
+  std::string lower_by, upper_by;  ///< their sources
 };
 
 /// By Tilson's depth decomposition theorem (1971) the complexity is at most the most D-classes with a non-trivial

@@ -29,7 +29,7 @@ struct CrossingSearch {
   bool is_complete = false;                  ///< without `found`: there is none
 };
 
-/// What counts in the search where not every two states do.
+/// The pairs of states that count in the search, where not all do.
 struct ToldApart {
   std::vector<bool> pairs;    ///< p · states + q: some word, the empty one included, must be answered differently
   std::vector<bool> is_dead;  ///< by state: nothing is known of words that lead here

@@ -101,7 +101,7 @@ Kernel kernel_of(const Nfa& nfa, const ReverseArcs& reverse) {
   return kernel;
 }
 
-/// What both sizes share: the rows found so far and the limits.
+/// The state that both sizes share: the rows found so far and the limits.
 class DfaRows {
  public:
   DfaRows(const Alphabet& alphabet, const DeterminiseOptions& options) : alphabet_(alphabet), options_(options) {}
@@ -269,7 +269,7 @@ class LargeSubsets {
 
   Blocks blocks(State number) const { return {pool_.data() + ends_[number], pool_.data() + ends_[number + 1]}; }
 
-  /// What the members of subset `number` reach on each letter, before closing.
+  /// The states that the members of subset `number` reach on each letter, before closing.
   void gather(State number) {
     for (auto& reached : by_letter_) reached.clear();
     for (const std::uint64_t block : blocks(number))

@@ -9,7 +9,7 @@
 
 namespace krohn {
 
-// What one acceptor accepts at all: nothing, everything, finitely many words; a
+// The words that one acceptor accepts: nothing, everything, finitely many words; a
 // shortest one.
 
 // All take acceptors and throw InputError on other machines. O(k n).

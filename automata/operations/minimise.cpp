@@ -157,7 +157,7 @@ bool refine_by_rounds(std::span<const State> table, std::size_t letters, Partiti
   // cost two signatures a state in all before Hopcroft's algorithm, which is slower but certain, takes over.
   std::uint64_t patience = 2 * states;
   Rounds rounds(table, letters, partition);
-  // What is small is finished even when the time is over: searches that end tell what they have found by it.
+  // Small automata are finished even when the time is over: searches that end print their findings by them.
   constexpr std::uint64_t kSmall = 1'000'000;
   while (true) {
     if (states > kSmall) TimeLimit::check();

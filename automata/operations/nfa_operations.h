@@ -12,7 +12,7 @@
 
 namespace krohn {
 
-// What operations that pass through nondeterminism share: copies of operands, and the
+// Helpers of operations that pass through nondeterminism: copies of operands, and the
 // way back.
 
 /// Adds the states of the acceptor to `nfa`, read over its alphabet, and returns the number of the first. Arcs into

@@ -58,7 +58,7 @@ class WordTree {
   std::vector<Arc> arcs_;
 };
 
-// What every search does about its limits.
+// The limits of every search.
 
 /// To be called for every pair that is expanded.
 inline void check_limits(const WordTree& tree, const QuestionLimits& limits) {
@@ -82,7 +82,7 @@ void by_length(const WordTree& tree, const WordTree::Index& found, MoveSilently 
   }
 }
 
-/// What `search.run()` returns. A limit that it meets also says how far it came.
+/// Returns the result of `search.run()`. The message of a limit also says how far the search came.
 template <class Search>
 DecidingWord run_search(Search& search) {
   try {
@@ -497,8 +497,8 @@ class StateBits {
   std::vector<std::uint64_t> words_;
 };
 
-/// What follows from pairs of subsets that are assumed equal when unions of equals are equal: the congruence closure,
-/// decided by rewriting both sides to the largest subset that they equal.
+/// The consequences of pairs of subsets that are assumed equal, where unions of equals are equal: the congruence
+/// closure, decided by rewriting both sides to the largest subset that they equal.
 class Congruence {
  public:
   explicit Congruence(std::size_t states) : states_(states) {}
@@ -543,7 +543,7 @@ class Congruence {
   }
 
   std::size_t states_;
-  std::vector<std::pair<StateBits, StateBits>> rules_;  ///< what firing adds, and the right side
+  std::vector<std::pair<StateBits, StateBits>> rules_;  ///< the set that firing adds, and the right side
   std::vector<StateBits> left_;
   std::uint64_t tries_ = 0, hits_ = 0;
 };

@@ -27,7 +27,7 @@ namespace {
 
 using Neighbour = RegexNeighbour;
 
-/// What a node with & or ~ means at the places with these neighbours: all pairs of some before and some behind.
+/// The meaning of a node with & or ~ at the places with these neighbours: all pairs of some before and some behind.
 struct FinishedPart {
   RegexContexts contexts;
   Dfa automaton;
@@ -354,8 +354,8 @@ class Compiler {
     assertions_.erase(std::unique(assertions_.begin(), assertions_.end()), assertions_.end());
   }
 
-  /// What of & and ~ has anchors means something else between other neighbours: an automaton for all that some anchor
-  /// tells apart.
+  /// Operands of & and ~ that have anchors mean something else between other neighbours: an automaton for all that some
+  /// anchor tells apart.
   void finish(RegexNodeId id) {
     const RegexNode& node = tree_.nodes[id];
     if (node.kind != RegexKind::kIntersection && node.kind != RegexKind::kComplement) return;

@@ -207,7 +207,7 @@ Id expression_of(const RegexTree& tree, const RegexLetters& letters, Expressions
 struct Pair {
   std::optional<State> state;  ///< none: a letter came that the automaton lacks, and all is rejected
   std::optional<Id> expression;
-  RegexNeighbour before = RegexNeighbour::kEnd;  ///< what was read last, where the expression has anchors
+  RegexNeighbour before = RegexNeighbour::kEnd;  ///< the letters read so far last, where the expression has anchors
   auto operator<=>(const Pair&) const = default;
 };
 

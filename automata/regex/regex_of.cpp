@@ -62,7 +62,7 @@ using Kind = RegexTerms::Kind;
 
 constexpr std::uint64_t kLongest = std::uint64_t{1} << 40;
 
-/// What binds how tightly in a text.
+/// The binding strength of operators in a text.
 enum Strength : int { kAlternatives, kSequence, kRepeated };
 
 std::string escaped(char32_t character, std::u32string_view special) {
@@ -637,7 +637,7 @@ class Shortener {
     }
   }
 
-  /// What may stand in place of a part: the part with one of its own parts left out, and anything smaller at hand.
+  /// The replacements for a part: the part with one of its own parts left out, and anything smaller at hand.
   std::vector<Id> substitutes(Id part, const std::vector<Id>& all) {
     std::vector<Id> list;
     const Kind kind = terms_.kind(part);

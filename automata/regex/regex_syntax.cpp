@@ -48,7 +48,7 @@ class RegexScanner {
   std::size_t next_ = 0;
 };
 
-/// What a backslash or a class stands for.
+/// The characters of a backslash or a class.
 struct RegexClass {
   CharacterSet characters;
   bool negated = false;  ///< written as a complement: the expression speaks of all of Unicode
@@ -332,12 +332,12 @@ struct Bounds {
   std::uint32_t least, most;
 };
 
-/// What (?i) and (?m) say.
+/// The flags (?i) and (?m).
 struct Flags {
   bool ignores_case = false, multiline = false;
 };
 
-/// What \w stands for.
+/// The characters of \w.
 const CharacterSet& word_characters() {
   static const CharacterSet characters{{U'0', U'9'}, {U'A', U'Z'}, {U'_', U'_'}, {U'a', U'z'}};
   return characters;
@@ -779,7 +779,7 @@ class Parser {
   bool after_operand_ = false;      ///< an expression is complete just before the position
   bool quantified_ = false;         ///< it ends in a quantifier
   bool is_anchor_ = false;          ///< it is ^ or $
-  bool was_empty_ = false;          ///< what finish_operand ended was nothing
+  bool was_empty_ = false;          ///< finish_operand ended an empty operand
 };
 
 }  // namespace

@@ -275,7 +275,7 @@ using Ref = DecisionDiagrams::Ref;
 constexpr Ref kFalse = DecisionDiagrams::leaf(0), kTrue = DecisionDiagrams::leaf(1);
 constexpr Ref truth(bool value) { return value ? kTrue : kFalse; }
 
-/// What parts hold of the empty word.
+/// The parts that hold of the empty word.
 Bits without_positions(const TemporalFormula& formula) {
   Bits holds;
   for (const TemporalFormula::Node& node : formula.nodes) switch (node.operation) {
@@ -379,7 +379,7 @@ class Steps {
     return asked;
   }
 
-  /// What a state asks, and its memory; where nothing can help, that is forgotten.
+  /// The obligations of a state, and its memory; where nothing can help, that is forgotten.
   std::pair<Ref, Bits> memory_of(Ref state) const {
     Bits memory(remembered_.size(), false);
     for (std::size_t i = 0; i < memory.size() && state != kFalse; ++i) {
@@ -433,7 +433,7 @@ class Steps {
     return moment.values[node.operation == Operator::kYesterday ? node.first : part];
   }
 
-  /// What was asked of the next position, now that this is it.
+  /// The obligations left by the previous position.
   Ref substituted(Ref asked, Moment& moment) {
     if (DecisionDiagrams::is_leaf(asked)) return asked;
     if (const auto known = moment.substituted.find({&asked, 1})) return *known;
@@ -511,7 +511,7 @@ class OverValuations {
  public:
   OverValuations(const TemporalFormula& formula, const TemporalOptions& options)
       : formula_(formula), options_(options), propositions_(formula.propositions) {
-    // What was asked before is looked at first, what is asked next last: the states of one moment share the rest.
+    // Older obligations are looked at first, the next position's last: the states of one moment share the rest.
     const std::vector<int> delays = delays_of_propositions();
     std::vector<std::size_t> order(delays.size()), place(delays.size());
     std::iota(order.begin(), order.end(), std::size_t{0});

@@ -27,7 +27,7 @@ namespace krohn {
 /// `--alphabet valuations`: any propositions hold at a position.
 inline constexpr std::string_view kValuationsAlphabet = "valuations";
 
-/// What a word is made of.
+/// The letters of a word.
 enum class Propositions : std::uint8_t {
   kLetters,    ///< exactly one proposition holds at each position: it is the letter
   kValuations  ///< any propositions hold: letters are the classes of valuations that the automaton tells apart

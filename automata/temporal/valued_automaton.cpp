@@ -86,7 +86,7 @@ std::vector<Ref> distinct_rows(const ValuedAutomaton& automaton) {
 
 ValuedAutomaton combined(DecisionDiagrams& diagrams, const ValuedAutomaton& a, const ValuedAutomaton& b, bool is_union,
                          std::uint64_t max_states) {
-  // What one of the two decides alone is one state.
+  // A verdict that one of the two decides alone is one state.
   const auto first = sink_of(a, is_union), second = sink_of(b, is_union);
   constexpr std::uint64_t kDecided = UINT64_MAX;
   std::unordered_map<std::uint64_t, State> numbers;

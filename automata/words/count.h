@@ -17,7 +17,7 @@ using Count = boost::multiprecision::cpp_int;
 /// O(k n · length²/64) word operations in all, and n counts of memory beside the result.
 std::vector<Count> count_words_by_length(const Dfa& dfa, std::uint64_t max_length);
 
-/// What the counts are sums over: the useful states (reachable and coaccessible) of an acceptor, renumbered in
+/// The states that the counts sum over: the useful ones (reachable and coaccessible) of an acceptor, renumbered in
 /// breadth-first order, with the useful transitions between them, parallel ones together.
 class CountingGraph {
  public:

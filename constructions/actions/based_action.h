@@ -17,7 +17,7 @@
 
 namespace krohn {
 
-// What every construction starts from: the states that words reach, and the
+// The start of every construction: the states that words reach, and the
 // distinct maps that letters make of them.
 
 /// The reachable part of an automaton. Label i stands for `states[i]`, in breadth-first order, so label 0 is the
@@ -75,10 +75,10 @@ class MirroredPoints {
 Congruence join(const Congruence& a, const Congruence& b);
 Congruence meet(const Congruence& a, const Congruence& b);
 
-/// What the map does to the classes of a congruence. O(n).
+/// The map's action on the classes of a congruence. O(n).
 Transformation quotient(const Transformation& map, const Congruence& congruence);
 
-/// What the letters do to the blocks of a block system; block 0 holds state 0.
+/// The letters' action on the blocks of a block system; block 0 holds state 0.
 struct QuotientAction {
   Congruence blocks;
   std::vector<Transformation> maps;

@@ -15,7 +15,7 @@ namespace krohn {
 struct Architecture {
   std::string family;  ///< "diagonal, A in [0, 1]"
   Answer answer = Answer::kUnknown;
-  std::string theorem;       ///< what decides it, and what kind of claim that is
+  std::string theorem;       ///< the theorem or search that decides it, and the kind of that claim
   std::string construction;  ///< with kYes: what `build` takes; empty when no construction of krohn shows it
   /// With kYes: the construction that shows it bit for bit: `construction` itself, or where that rounds one with the
   /// same eigenvalues (complex diagonal), in larger blocks (3×3), or with more reflections.

@@ -458,7 +458,7 @@ Reflection exchange(std::size_t a, std::size_t b, bool is_negative) {
   return {{{low, 1}, {high, is_negative ? 1 : -1}}, 1, 1, 0, {}, 1};
 }
 
-/// What one action does to all registers: content goes along cycles, and along paths whose last content is lost and
+/// The effect of one action on all registers: content goes along cycles, and along paths whose last content is lost and
 /// whose first register is written.
 Transition transition_of(const std::vector<RegisterMove>& moves) {
   const std::size_t size = moves.size();

@@ -52,7 +52,7 @@ Network cascade_network(const Dfa& automaton, const Cascade& cascade, const Casc
 // Multi-layer networks whose transition matrices have prescribed eigenvalues
 // (Sarrof et al. 2024 for [0,1]; Krohn–Rhodes for the rest; MATH.md §4).
 
-/// What every transition matrix may be.
+/// The transition matrices that are allowed.
 enum class EigenvalueSet : std::uint8_t {
   kUnitInterval,  ///< diagonal in [0, 1]: for aperiodic automata
   kPosition,      ///< the same below one layer that counts positions: for quasi-aperiodic stamps

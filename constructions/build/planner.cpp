@@ -116,7 +116,7 @@ class Once {
   std::exception_ptr failure_;
 };
 
-/// What several rows share, computed once.
+/// Results that several rows share, computed once.
 class Workbench {
  public:
   Workbench(const Dfa& automaton, const BuildOptions& wishes, Effort effort)
@@ -124,7 +124,7 @@ class Workbench {
 
   const Dfa& automaton() const { return automaton_; }
 
-  /// What is made for one precision is made for this one.
+  /// Results that depend on the precision are made for this one.
   Precision precision() const { return wishes_.precision.value_or(Precision::kFp32); }
 
   PermutationOptions wished_keys() const { return {wishes_.keys}; }

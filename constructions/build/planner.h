@@ -29,11 +29,11 @@
 
 namespace krohn {
 
-// What a row of the planner's table costs at least, before anything is built: a row
+// A lower bound on the cost of a row of the planner's table, before anything is built: a row
 // that cannot be better than one at hand is not built (constructions/build/planner.h).
 
-/// What the letters do to the reachable states, as far as costs depend on it. O(letters · n), and what multiplying all
-/// pairs of letters takes until two do not commute.
+/// The letters' action on the reachable states, as far as costs depend on it. O(letters · n), and the cost of
+/// multiplying all pairs of letters takes until two do not commute.
 class LetterFacts {
  public:
   explicit LetterFacts(const Dfa& automaton);
@@ -66,7 +66,7 @@ struct LeastCost {
   std::uint64_t reflections = 1;
 };
 
-/// What is known of a construction's cost.
+/// The known cost of a construction.
 enum class CostKind : std::uint8_t {
   kAny,
   kGroup,               ///< for letters that permute the states
@@ -89,7 +89,7 @@ enum class CostKind : std::uint8_t {
 /// identity, one of a cyclic group makes them commute, and one of A_5 has at most 60 states.
 LeastCost least_cost(CostKind kind, const LetterFacts& facts);
 
-/// What the user asks for. Everything unset is left to the planner.
+/// The user's wishes. Everything unset is left to the planner.
 struct BuildOptions {
   std::optional<std::string> construction;
   std::optional<Precision> precision;  ///< must be exact in this precision when `exact`
@@ -139,7 +139,7 @@ enum class PlanRows : std::uint8_t {
 struct Choice {
   std::vector<PlanRow> rows;       ///< in the order of the table
   std::optional<Network> network;  ///< of the chosen row
-  std::exception_ptr failure;      ///< what `build` throws; null with a network
+  std::exception_ptr failure;      ///< the exception of `build`; null with a network
   const PlanRow* chosen() const;
 };
 

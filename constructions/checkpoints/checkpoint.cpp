@@ -128,7 +128,7 @@ class TokensReader {
     if (place != TokenTable::kNone) throw InputError(path_, fmt::format("{} {} has two tokens", what, in_quotes(name)));
     place = token;
   }
-  /// What the file says of a state has to be what the automaton says: states have no other name in common.
+  /// Requires the file's facts about a state to be the automaton's: states have no other name in common.
   void require_output(State state, const json& row) const {
     const std::string& name = automaton_.output_names()[automaton_.output(state)];
     const auto said = row.find("output");

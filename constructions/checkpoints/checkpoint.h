@@ -30,14 +30,14 @@ inline constexpr std::array kCheckpointFamilies{CheckpointFamily::kDeltaNet,    
                                                 CheckpointFamily::kGdn2,          CheckpointFamily::kOlmoHybrid,
                                                 CheckpointFamily::kQwen3Next};
 
-/// What becomes of the state before a token is written into it.
+/// The decay of the state before a token is written into it.
 enum class Decay : std::uint8_t {
   kNone,
   kHead,    ///< a factor for every head
   kChannel  ///< a factor for every key coordinate of every head, from projections through `value_dim` numbers
 };
 
-/// What multiplies a head's normalised output.
+/// The gate that multiplies a head's normalised output.
 enum class OutputGate : std::uint8_t { kNone, kSilu, kSigmoid };
 
 /// How the families differ.
@@ -83,13 +83,13 @@ struct CheckpointConfig {
   friend bool operator==(const CheckpointConfig&, const CheckpointConfig&) = default;
 };
 
-/// What the tokens of a checkpoint mean to an automaton. Several states may share a token: then it stands for what they
-/// have in common, such as being accepting.
+/// The meaning of a checkpoint's tokens for an automaton. Several states may share a token: then it stands for what
+/// they have in common, such as being accepting.
 struct TokenTable {
   static constexpr std::uint32_t kNone = UINT32_MAX;
   std::vector<std::uint32_t> of_letter;  ///< letter ↦ token
   std::vector<std::uint32_t> of_state;   ///< state ↦ the token that the model should give next; kNone: unreachable
-  std::optional<std::uint32_t> begin;    ///< what every word begins with; none: words begin with their first letter
+  std::optional<std::uint32_t> begin;  ///< the token that begins every word; none: words begin with their first letter
   /// State ↦ the letter that its token is when it is read, so that a model that reads what it answered goes on from
   /// state to state. Empty: such tokens are nothing.
   std::vector<Letter> as_input;
@@ -102,7 +102,7 @@ struct Checkpoint {
   TensorFile tensors;  ///< under the names of checkpoint_tensors.h
   std::optional<Dfa> automaton;
   TokenTable tokens;       ///< empty without an automaton
-  HouseholderParts parts;  ///< what its file keeps apart for every Householder
+  HouseholderParts parts;  ///< the parts that its file stores separately for every Householder
 };
 
 /// The tensors of a folder as its files have them: model.safetensors, or the shards that its index names. Throws
@@ -123,7 +123,7 @@ void require_automaton(const Checkpoint& checkpoint);
 /// format) and tokens.json, which says what each token means. Throws InputError when a tensor has a wrong shape.
 std::vector<std::pair<std::string, std::string>> checkpoint_files(const Checkpoint& checkpoint);
 
-/// What of an old folder must not stand beside other weights: the files of models that krohn writes.
+/// The files of an old folder that must not remain beside other weights: those of models that krohn writes.
 extern const std::vector<std::string_view> kFilesOfModels;
 
 /// Writes the folder, or replaces it: whole or not at all, whenever the process is killed (groups/atomic_folder.h).

@@ -14,7 +14,7 @@
 
 namespace krohn {
 
-/// What no width, count or real number of a config exceeds.
+/// The limit of every width, count and real number of a config.
 inline constexpr std::uint32_t kMaxExtent = 1u << 20;
 
 /// Members of one JSON object. Views it.
@@ -49,7 +49,7 @@ class ConfigMembers {
 /// Of the norms of Olmo Hybrid's heads, whatever the config says.
 inline constexpr double kOlmoOutputEpsilon = 1e-5;
 
-/// What stands in config.json. Attention layers are named, though they are silent: the library's caches want one.
+/// The members of config.json. Attention layers are named, though they are silent: the library's caches want one.
 std::string format_hybrid_config(const CheckpointConfig& config);
 
 /// `config` has the family, and what all families have. Throws as parse_config (checkpoint_config.h). Members of

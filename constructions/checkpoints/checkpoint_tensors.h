@@ -32,7 +32,7 @@ void require_tensors(const CheckpointConfig& config, const TensorFile& file, con
 /// Of the attention layers that krohn writes: a power of two up to 64.
 std::uint32_t attention_head_dim(const CheckpointConfig& config);
 
-/// What stands in the library's file: a hybrid model's recurrent layers are `linear_attn`, their three convolutions are
+/// The names in the library's file: a hybrid model's recurrent layers are `linear_attn`, their three convolutions are
 /// one tensor, Qwen3-Next's projections are two, head by head; and the other layers are there, all zeros.
 TensorFile with_file_names(const CheckpointConfig& config, const TensorFile& own);
 

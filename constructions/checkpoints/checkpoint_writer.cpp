@@ -23,9 +23,9 @@ constexpr float kReflect = 32;
 constexpr float kKeepAll = -128, kForget = 1024;
 /// SiLU takes it to itself, sigmoid to 1.
 constexpr float kGate = 64;
-/// What opens a unit of the MLP: SiLU takes it to itself and its negative to −0.
+/// The input that opens a unit of the MLP: SiLU maps it to itself and its negative to −0.
 constexpr float kOpen = 128;
-/// What the library's chunk kernels take for one head's key.
+/// The greatest key of one head that the library's chunk kernels take.
 constexpr std::uint32_t kMaxKeyDim = 256;
 constexpr std::uint64_t kMaxNumbers = std::uint64_t{1} << 27;
 

@@ -51,7 +51,7 @@ class CheckpointWriter {
   /// `open_gate()`.
   void open_gates(std::uint32_t layer, std::span<const std::uint32_t> inputs);
   float open_gate() const;
-  /// What the first Householder writes.
+  /// The value that the first Householder writes.
   void set_value(std::uint32_t layer, std::uint32_t input, std::uint32_t head, std::uint32_t coordinate, float value);
   /// This value is that of the token before.
   void delay_value(std::uint32_t layer, std::uint32_t head, std::uint32_t coordinate);

@@ -246,7 +246,7 @@ struct Slot {
   std::uint32_t head = 0, value = 0;
 };
 
-/// What a model of one layer is made of, but for the weights of its heads.
+/// A model of one layer without the weights of its heads.
 struct Plan {
   std::vector<Slot> slots;
   std::vector<std::vector<std::size_t>> reads;  ///< label ↦ the slots that are not zero in that state
@@ -621,7 +621,7 @@ class CascadeExport {
     return CheckpointWriter::kActive / writer_.open_gate() / std::sqrt(static_cast<float>(writer_.config().value_dim));
   }
 
-  /// What the head reads becomes the coordinate, in the place of a constant.
+  /// Makes the head's reading the coordinate, in place of a constant.
   void give_out(std::uint32_t own, std::uint32_t head, std::uint32_t value, std::uint32_t coordinate,
                 std::uint32_t place) {
     writer_.set_output(own, head, value, coordinate, unit());

@@ -33,7 +33,7 @@ struct TicksCheckpoint {
   static constexpr std::uint32_t kTick = 0, kWait = 1, kSet0 = 2, kSet4 = 3, kInputs = 6;
   static constexpr std::uint32_t kBeginTokens = 2, kBegin = 4, kStates = 8, kFirstState = kInputs;
   Checkpoint checkpoint;  ///< without an automaton: tokens 4 and 5 begin a word, in state 7
-  /// What the token of a state does when it is read: it ticks on, and sets the clock in state 7.
+  /// The step of a state's token: it ticks on, and sets the clock in state 7.
   static constexpr std::uint32_t as_input(std::uint32_t state) { return state + 1 < kStates ? kTick : kSet0; }
 };
 TicksCheckpoint ticks_checkpoint();

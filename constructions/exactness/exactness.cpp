@@ -18,7 +18,7 @@ constexpr std::size_t kMaxPairedCodewords = 2048;
 
 bool is_integer(const Eigen::MatrixXd& m) { return (m.array() == m.array().round()).all(); }
 
-/// What bounds the numbers that a layer meets: integers, per column.
+/// Bounds of the numbers of a layer: integers, per column.
 struct CodeRange {
   bool integers = true;
   bool halves_equal = true;  ///< the second half of the coordinates repeats the first, as doubled keys need

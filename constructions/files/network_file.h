@@ -1,4 +1,5 @@
-// constructions/files/network_file.h — networks as safetensors files; names and shapes are in docs/reference/network-file.md.
+// constructions/files/network_file.h — networks as safetensors files; names and shapes are in
+// docs/reference/network-file.md.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,7 @@ inline constexpr std::uint64_t kMaxDenseNumbers = 8'000'000;
 /// is not UTF-8.
 TensorFile to_tensors(const Network& network);
 
-/// What the network computes with, as bytes that depend on nothing else: the file of the tensors and the metadata of
+/// The network's numbers as bytes that depend on nothing else: the file of the tensors and the metadata of
 /// `layers` and `readout`, without the dense forms (which follow from the structured ones), the automaton and the
 /// provenance. Certificates hash it. Throws as `to_tensors`.
 std::string canonical_weights(const Network& network);

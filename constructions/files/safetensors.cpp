@@ -65,7 +65,7 @@ std::uint64_t bytes_needed(const std::string& name, const std::string& dtype, co
   return bits / 8;
 }
 
-/// What the header says of one tensor.
+/// The header's entry for one tensor.
 struct Entry {
   std::string name;
   std::string dtype;

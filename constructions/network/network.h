@@ -23,7 +23,7 @@ std::string to_string(Precision precision);
 /// Throws InputError listing the names.
 Precision parse_precision(std::string_view name);
 
-/// What one letter of a layer's own alphabet does: H ← A H + B, with A n×n and B n×d.
+/// The step of one letter of a layer's own alphabet: H ← A H + B, with A n×n and B n×d.
 struct Transition {
   Matrix a;
   /// n×d, or empty (0×0) for zero. Entries are exact in every precision that the construction claims.

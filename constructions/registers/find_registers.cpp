@@ -257,7 +257,7 @@ class ArrowSearch {
   std::vector<RegisterArrows> found_;
 };
 
-/// What becomes of arrows that no word has asked for.
+/// The treatment of arrows that no word uses.
 enum class Open { kStop, kStay, kGoOn };
 
 void close(RegisterArrows& arrows, Open open, Random& random) {
@@ -375,7 +375,7 @@ class RegisterSearch {
     return states.is_complete && states.confusions(1).empty();
   }
 
-  /// What is to spare as far as the first `limit` states show, the last blocks first.
+  /// The blocks that can be spared as far as the first `limit` states show, the last blocks first.
   void drop(std::vector<RegisterBlock>& blocks, std::size_t limit) {
     for (std::size_t i = blocks.size(); i-- > 0;) {
       std::vector<RegisterBlock> fewer = blocks;

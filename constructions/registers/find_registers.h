@@ -13,7 +13,7 @@
 
 namespace krohn {
 
-/// What a letter makes of a register: what another held, negated or not, or a constant, by its sign.
+/// A register's content after a letter: another register's content, negated or not, or a constant, by its sign.
 struct RegisterMove {
   std::optional<std::size_t> from;
   bool is_negative = false;
@@ -28,7 +28,7 @@ struct RegisterBlock {
   std::string start;                             ///< by register, 1 where it holds −1 and else 0
 
   std::size_t size() const { return start.size(); }
-  /// What the registers held becomes what they hold behind one more letter.
+  /// Replaces the registers' contents by those after one more letter.
   void move(Action action, const char* held, char* holds) const {
     for (const RegisterMove& move : moves[action])
       *holds++ = static_cast<char>((move.from ? held[*move.from] : 0) ^ static_cast<char>(move.is_negative));

@@ -222,7 +222,7 @@ std::vector<Map> generated(const std::vector<Map>& generators, std::size_t degre
   return list;
 }
 
-/// What the words do to the points of an image, if they permute it.
+/// The words' permutations of the points of an image, if they permute it.
 std::vector<Map> actions(const Dfa& automaton, const std::vector<std::vector<Letter>>& words,
                          const std::vector<std::uint32_t>& image, bool& permute) {
   std::vector<Map> result;
@@ -243,8 +243,8 @@ std::vector<Map> actions(const Dfa& automaton, const std::vector<std::vector<Let
 
 bool commute(const Map& a, const Map& b) { return then(a, b) == then(b, a); }
 
-/// What every finite group of real 3×3 matrices of more than 120 elements, and every quotient of it, has: squares
-/// commute, for they lie in a cyclic group. Looks at squares of random products.
+/// A property of every finite group of real 3×3 matrices of more than 120 elements, and of every quotient of it:
+/// squares commute, for they lie in a cyclic group. Looks at squares of random products.
 bool has_squares_that_do_not_commute(const std::vector<Map>& generators) {
   std::mt19937_64 random(1);
   std::vector<Map> products = generators, squares;

@@ -494,7 +494,7 @@ class Bounds {
   void add_monoid() {
     const GreenStructure green = GreenStructure::of(letter_maps(automaton_), automaton_.states());
     const FiniteValuesBound finite = finite_values_bound(automaton_, green);
-    // What its words do not show is not claimed.
+    // Nothing is claimed beyond its words.
     const bool is_checked = holds(automaton_, finite);
     if (!is_checked)
       result_.limits.push_back(finite.chain.empty()

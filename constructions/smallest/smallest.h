@@ -28,7 +28,7 @@ struct PlanSize {
   bool is_diagonal = false;          ///< every A is diagonal over the complex numbers
   bool is_in_unit_interval = false;  ///< every A is diagonal with entries in [0, 1]
   bool adds_inputs = false;          ///< some B is not 0
-  bool reads_linearly = false;       ///< what is shown is a linear function of the numbers: found exactly
+  bool reads_linearly = false;       ///< the answer is a linear function of the numbers: found exactly
   bool reads_affinely = false;       ///< the same with a constant
 };
 
@@ -38,7 +38,7 @@ std::vector<PlanSize> plan_sizes(const Dfa& automaton, std::span<const std::uint
 // The rank of a language's Hankel matrix: what a linear state needs at least
 // (Carlyle & Paz 1971; Fliess 1974; docs/build.md).
 
-/// What a network has to show after each state, by state: its output, or the state itself.
+/// The required answer by state: its output, or the state itself.
 using Shown = std::vector<std::uint32_t>;
 Shown outputs_shown(const Dfa& automaton);
 Shown states_shown(const Dfa& automaton);
@@ -89,7 +89,7 @@ struct LeastNumber {
 /// that generate the group must move together.
 LeastNumber reflections_of_any_layer(const Dfa& automaton);
 
-/// What the simple groups in the monoid say of a cascade's layers.
+/// The consequences of the monoid's simple groups for a cascade's layers.
 struct DivisorBounds {
   LeastNumber labels;   ///< of the widest layer of permutations and resets
   LeastNumber numbers;  ///< of the widest layer, if its numbers take finitely many values
@@ -123,7 +123,7 @@ struct SizeBound {
 
 struct Smallest {
   std::vector<SizeBound> bounds;
-  std::vector<std::string> limits;  ///< what kept a bound from being found
+  std::vector<std::string> limits;  ///< the limits that kept a bound from being found
   std::optional<HankelRank> rank;
   std::optional<FiniteValuesBound> finite_values;
 };

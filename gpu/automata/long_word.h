@@ -20,7 +20,7 @@ namespace krohn {
 /// An automaton made ready to be read in slices.
 class SliceTables {
  public:
-  /// What a slice gives.
+  /// The result of a slice.
   enum class Kind : std::uint8_t {
     kMaps,      ///< up to 32 states and 256 letters: its map of all states, in registers
     kElements,  ///< the element of the transition monoid that it is, where these and all their images are few
@@ -61,7 +61,7 @@ class SliceTables {
   State states_;
 };
 
-/// What reads slices: a device, or the processor in its place.
+/// A reader of slices: a device, or the processor in its place.
 class SliceReader {
  public:
   virtual ~SliceReader() = default;

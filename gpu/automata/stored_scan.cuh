@@ -19,7 +19,7 @@ namespace krohn {
 inline constexpr std::uint32_t kTileThreads = 256, kRunBytes = 64, kTileBytes = kTileThreads * kRunBytes;
 inline constexpr std::uint32_t kRakes = 32, kRakeRuns = kTileThreads / kRakes;
 
-/// What tiles tell each other. A tile's total is written before its status says so.
+/// The messages between tiles. A tile's total is written before its status says so.
 namespace tile_status {
 inline constexpr std::uint32_t kNothing = 0, kTotal = 1,
                                kState = 2;  ///< kState + the state after the tile's last letter
@@ -122,7 +122,7 @@ struct StoredScan {
     return shared;
   }
 
-  /// What the tile does, in memory.rakes[1][kRakes − 1]; what its parts do, beside it.
+  /// Writes the tile's map to memory.rakes[1][kRakes − 1], and its parts' maps beside it.
   template <class Threads>
   KROHN_HOST_DEVICE void read_tile(const Threads& threads, const unsigned char* shared, Memory& memory,
                                    std::uint64_t tile) const {

@@ -53,7 +53,7 @@ enum class TileOrder : std::uint8_t { kInOrder, kBackwards };
 /// An automaton made ready to read stored words. Its tables lie in the place.
 class StoredWordRunner {
  public:
-  /// What is composed.
+  /// The things that are composed.
   enum class Kind : std::uint8_t {
     kMaps,      ///< maps of all states in registers: at most 32 states
     kElements,  ///< elements of the transition monoid, where they are few

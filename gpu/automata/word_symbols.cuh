@@ -117,7 +117,7 @@ KROHN_HOST_DEVICE PackedMap<kWords> compose_before(const PackedMap<kWords>& map,
   return out;
 }
 
-/// What blocks first … first + count − 1 do to all states. Symbols are packed bytes, so at most eight to a block.
+/// The map of blocks first … first + count − 1 on all states. Symbols are packed bytes, so at most eight to a block.
 template <std::uint32_t kWords>
 KROHN_HOST_DEVICE PackedMap<kWords> compose_blocks(const SymbolMap<kWords>* maps, const SymbolCut& cut,
                                                    std::uint64_t key, std::uint64_t first, std::uint64_t count) {
@@ -156,7 +156,7 @@ KROHN_HOST_DEVICE void read_slice(const WordSlices& word, const SymbolCut& cut, 
   ends[item] = read_blocks(table, cut, word.key, word.begin(slice), word.count(slice), start);
 }
 
-/// What slice `item` does to all states, kWords words of `out`.
+/// The map of slice `item` on all states, kWords words of `out`.
 template <std::uint32_t kWords>
 KROHN_HOST_DEVICE void compose_slice(const WordSlices& word, const SymbolCut& cut, const SymbolMap<kWords>* maps,
                                      std::uint64_t item, std::uint32_t* out) {

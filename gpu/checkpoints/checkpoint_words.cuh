@@ -41,7 +41,7 @@ struct PlacedCheckpoint {
   /// Rows of q, k and v, which a convolution sees; and with β.
   KROHN_HOST_DEVICE std::uint32_t convolved() const { return queries() + keys() + values(); }
   KROHN_HOST_DEVICE std::uint32_t rows() const { return convolved() + householders * heads; }
-  /// What a word keeps: of each layer S, key by key, and the older rows.
+  /// The memory of a word: of each layer S, key by key, and the older rows.
   KROHN_HOST_DEVICE std::uint32_t recurrent() const { return heads * key_dim * value_dim; }
   KROHN_HOST_DEVICE std::uint32_t older() const { return taps == 0 ? 0 : taps - 1; }
   KROHN_HOST_DEVICE std::uint64_t memory() const {

@@ -33,7 +33,7 @@ KROHN_HOST_DEVICE inline void add_to(unsigned long long* at, unsigned long long 
 #endif
 }
 
-/// What *at was; where that is `expected`, *at ← value.
+/// Returns the old value of *at; where that is `expected`, *at ← value.
 KROHN_HOST_DEVICE inline std::uint32_t compare_and_swap(std::uint32_t* at, std::uint32_t expected,
                                                         std::uint32_t value) {
 #ifdef __CUDA_ARCH__

@@ -26,7 +26,7 @@ bool cuda_available();
 /// Why `cuda_available()` is false: "built without CUDA", or what the CUDA runtime says. The device's name otherwise.
 std::string cuda_status();
 
-/// What the option --device asks for: "cpu", "cuda", or "auto", which is a device when there is one. Throws NoDevice
+/// The value of the option --device: "cpu", "cuda", or "auto", which is a device when there is one. Throws NoDevice
 /// when "cuda" was asked for and there is none.
 bool wants_cuda(std::string_view device);
 

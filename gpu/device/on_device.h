@@ -8,7 +8,7 @@
 
 namespace krohn {
 
-/// What the device makes of a job; where there is none, or it does not do this, what the processor makes of it, after
+/// Returns the device's result of a job; where there is none, or it does not do this, the processor's, after
 /// `note` was told why. To one who `insists` a SystemError of one line instead. What is wrong with the job itself, or
 /// with the device's answer, is nobody else's to hide.
 template <class Device, class Processor>

@@ -1,5 +1,5 @@
 // gpu/device/place.h — the two places where the items of a kernel run: a CUDA device, and the processor in its place.
-// What is written for one runs on the other: memory is a Buffer, and a kernel is a function of an item's number.
+// Code written for one runs on the other: memory is a Buffer, and a kernel is a function of an item's number.
 #pragma once
 
 #include <cstddef>

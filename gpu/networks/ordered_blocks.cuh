@@ -32,7 +32,7 @@ struct MapArray {
 template <class Number>
 using MapView = AffineView<Column<Number>, Column<std::uint32_t>>;
 
-/// What all blocks of one word share.
+/// The state that all blocks of one word share.
 template <class D>
 struct OrderedWord : LayerWord<D> {
   using Number = typename D::Number;
@@ -110,7 +110,7 @@ class BlockReader {
   KROHN_HOST_DEVICE Column<Number> start() const { return state_place(1); }
   /// The state after the letter read last.
   KROHN_HOST_DEVICE Column<Number> state() const { return state_place(2); }
-  /// What all letters so far do, after the last letter of a block.
+  /// The map of all letters so far, after the last letter of a block.
   KROHN_HOST_DEVICE MapView<Number> total() const {
     return word_.order == BlockOrder::kChunked ? map_ : level(word_.log_block);
   }

@@ -11,7 +11,7 @@
 
 namespace krohn {
 
-/// What became of one word.
+/// The outcome of one word.
 struct OrderedOutcome {
   std::uint32_t state = 0, answer = 0;  ///< after the last letter
   unsigned long long right_letters = 0;

@@ -188,7 +188,7 @@ class PairSearch {
     return word;
   }
 
-  /// What the automaton and the network say at the word's end: the last letter once more, on the processor.
+  /// The answers of the automaton and the network at the word's end: the last letter once more, on the processor.
   void note_failing_run(const Word& word) {
     const auto evaluator = make_evaluator(image_.network(), options_.arithmetic, options_.form);
     for (const Letter letter : word) failing_.given = evaluator->step(letter);

@@ -10,11 +10,11 @@
 
 namespace krohn {
 
-/// What one model does in one step.
+/// The inputs of one model's step.
 struct ModelStep {
   TrainingBatch batch;
   float rate = 0;         ///< with Adam's corrections for its start
-  float kept = 1;         ///< what weight decay leaves of a parameter
+  float kept = 1;         ///< the share of a parameter that weight decay leaves
   float epsilon = 1e-8F;  ///< beside the root of the mean square, as simulate/train/optimiser.h has it
 };
 
@@ -26,7 +26,7 @@ class BatchQueue {
 
   /// Whether every batch has the room it needs.
   bool fits(std::span<const ModelStep> steps) const;
-  /// What kernels that are started from now on find in `rows()`.
+  /// Sets the content of `rows()` for kernels that are started from now on.
   void send(std::span<const ModelStep> steps);
   const BatchRows& rows() const { return rows_; }
 

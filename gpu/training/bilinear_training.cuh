@@ -15,7 +15,7 @@
 
 namespace krohn {
 
-/// What all models have in common, and where their parameters lie.
+/// The shape that all models have in common, and the places of their parameters.
 struct BilinearPlan {
   std::uint32_t letters = 0, labels = 0, hidden = 0, block = 0, inputs = 0;
   std::uint32_t generated = 0;  ///< numbers that the embedding gives linearly, per letter

@@ -67,7 +67,7 @@ class PlanReader {
   RandomReader first_, second_;
 };
 
-/// What is kept of a word between launches, beside its state.
+/// The part of a word that is kept between launches, besides its state.
 struct LinearRecord {
   double norm = 1;
   std::uint64_t right = 0, targets = 0;

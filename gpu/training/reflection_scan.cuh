@@ -195,7 +195,7 @@ struct ReflectionAdjoint {
   }
 };
 
-/// What the recurrence reads of what a map, or the convolution behind it, gives: SiLU of q, k and v, and β. An
+/// The recurrence's inputs from a map, or from the convolution after it: SiLU of q, k and v, and β. An
 /// operation of EachNumber.
 struct MakeReady {
   Table mixed, raw, ready;  ///< β is not convolved

@@ -86,8 +86,8 @@ std::string read_file(const std::string& path, std::size_t max_bytes = kMostByte
 /// The same for text. Throws InputError for what begins as a file of another kind, and at the first zero byte.
 std::string read_text_file(const std::string& path, std::size_t max_bytes = kMostTextBytes);
 
-/// What a file that begins so is, for a message: "a ZIP archive, such as PyTorch's .pt files". Empty when the beginning
-/// does not tell.
+/// The kind of a file with this beginning, for a message: "a ZIP archive, such as PyTorch's .pt files". Empty when the
+/// beginning does not tell.
 std::string kind_of_binary(std::string_view beginning);
 
 /// A file written piece by piece that appears at `path` only when `commit` returns. Without a commit nothing is left.

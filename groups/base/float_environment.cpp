@@ -9,7 +9,7 @@
 namespace krohn {
 namespace {
 
-/// What the registers lead to, tried out; volatile, so that the compiler does not compute it beforehand.
+/// The rounding that the registers lead to, tried out; volatile, so that the compiler does not compute it beforehand.
 bool computes_as_it_should() {
   const volatile double one = 1, half_a_unit = 0x1p-53, least = DBL_MIN, tiny = 0x1p-1060, near_one = 1 + 0x1p-30;
   const volatile float least_float = FLT_MIN, tiny_float = 0x1p-140F;

@@ -121,7 +121,7 @@ Pair expm1_of_small(Pair r) {
   return two_sum(sum.high, sum.low + rest);
 }
 
-/// What is left of x beside `k` log 2.
+/// The remainder of x after `k` log 2.
 Pair without_octaves(double x, int k) {
   const double octaves = k;
   return two_sum(x - octaves * kLogOf2First, -octaves * kLogOf2Rest);

@@ -43,7 +43,7 @@ PermutationGroup build_atom(const std::string& atom, std::span<const std::uint64
 
 namespace {
 
-/// What follows an atom's letters.
+/// The numbers and brackets after an atom's letters.
 enum class Shape : std::uint8_t { kBare, kNumber, kPair };
 
 struct Atom {

@@ -37,7 +37,7 @@ PermutationGroup reduced(PermutationGroup group, const Integer& size, const Stab
   }
 }
 
-/// What the names of a nonabelian group are decided by.
+/// The facts that decide the name of a nonabelian group.
 class Recogniser {
  public:
   Recogniser(const PermutationGroup& group, Integer size, const StabiliserChainOptions& options)

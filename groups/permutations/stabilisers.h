@@ -50,11 +50,11 @@ PermutationGroup point_stabiliser(const PermutationGroup& group, Point point);
 PermutationGroup set_stabiliser(const PermutationGroup& group, std::span<const Point> set,
                                 std::uint64_t max_sets = 200'000);
 
-/// What the group does to an invariant set of points, which are numbered by their places in `points`. Generators stay
-/// in order. Throws InputError when a generator moves a point out of the set.
+/// The action of the group on an invariant set of points, which are numbered by their places in `points`. Generators
+/// stay in order. Throws InputError when a generator moves a point out of the set.
 PermutationGroup action_on(const PermutationGroup& group, std::span<const Point> points);
 
-/// What the group does to the blocks of an invariant partition. Generators stay in order.
+/// The action of the group on the blocks of an invariant partition. Generators stay in order.
 PermutationGroup action_on_blocks(const PermutationGroup& group, const BlockSystem& system);
 
 /// { g ∈ G : every block goes to itself }. One stabiliser chain on points and blocks together. Throws LimitError.

@@ -127,7 +127,7 @@ class Splitter {
     return Pair(a, b);
   }
 
-  /// What fixes one orbit, and what fixes all others.
+  /// The elements that fix one orbit, and those that fix all others.
   std::optional<Pair> by_orbits() const {
     const std::vector<std::vector<Point>> all = orbits(group_);
     for (const std::vector<Point>& orbit : all) {

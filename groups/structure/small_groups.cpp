@@ -37,7 +37,8 @@ class Table {
     return b;
   }
 
-  /// What tells most groups apart: how many elements there are of each order with each number of square roots.
+  /// An invariant that distinguishes most groups: how many elements there are of each order with each number of square
+  /// roots.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> census() const {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> result;
     for (std::uint32_t a = 0; a < order_; ++a) {

@@ -194,7 +194,7 @@ void GreenStructure::find_paths() {
   }
 }
 
-/// What loops at the root do to it: P's inverse path, a letter inside the component, the path back.
+/// The maps of loops at the root: P's inverse path, a letter inside the component, the path back.
 std::vector<Permutation> GreenStructure::schutzenberger_generators(const Component& component) const {
   std::set<std::vector<Point>> distinct;
   std::vector<Point> images(component.root_points.size());

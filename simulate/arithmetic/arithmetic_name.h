@@ -1,5 +1,5 @@
 // simulate/arithmetic/arithmetic_name.h — which rounding a network runs in, as a value that people and files can name.
-// What each one does to a product and a sum is written in simulate/arithmetic/arithmetic.h.
+// The rounding of products and sums in each is written in simulate/arithmetic/arithmetic.h.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 
 namespace krohn {
 
-/// What a thread calls with the numbers of its pieces.
+/// The function that a thread calls with the numbers of its pieces.
 using Worker = std::function<void(std::size_t)>;
 
 /// Who does which piece: whoever is free, or every thread as many that follow each other, the same at every call, so

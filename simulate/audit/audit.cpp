@@ -564,7 +564,7 @@ std::string without_infinities(std::string text) {
   return text;
 }
 
-/// What is proved of every input.
+/// The claims that are proved of every input.
 void tell_never(Audit& audit, const AuditRule& rule) {
   if (audit.recurrent.empty()) return;
   if (rule.is_diagonal)

@@ -54,7 +54,7 @@ class CheckpointTensors {
 
 inline constexpr double kNoBound = std::numeric_limits<double>::infinity();
 
-/// What any input can make one head do to its state in a token. A rate r is a factor e⁻ʳ.
+/// The effects that any input can have on one head's state in a token. A rate r is a factor e⁻ʳ.
 struct HeadRange {
   double slowest = 0, fastest = kNoBound;  ///< of the decays
   double lowest = 0;                       ///< least eigenvalue of a transition matrix

@@ -41,7 +41,7 @@ Certificate read_certificate(const std::string& text, const std::string& where, 
 
 namespace {
 
-/// What the text names, with the place in the message.
+/// The value that the text names, with the place in the message.
 template <class Parse>
 auto named(const StrictJson& json, Parse&& parse) {
   try {
@@ -209,7 +209,7 @@ class Reader {
     lines_.next();
   }
 
-  /// What is computed, and what is right, where the file says so itself.
+  /// The computation and the truth, where the file states them itself.
   void read_subject() {
     if (network_ == nullptr) {
       Operations operations = operations_of([this] { return lines_.next(); }, *bits_);

@@ -89,7 +89,7 @@ class CertificateBits {
   std::size_t digits_;
 };
 
-/// What a certificate is about: a network, or the tensors of another model, of which the certificate says what is
+/// The subject of a certificate: a network, or the tensors of another model, of which the certificate says what is
 /// computed with them. Views either.
 struct CheckedModel {
   CheckedModel(const Network& model) : network(&model) {}

@@ -33,7 +33,7 @@ namespace {
 
 using Moment = RecheckedReader::Moment;
 
-/// What answers are held against, and what gives them.
+/// The truth of the answers, and their source.
 struct Held {
   const TrackedAutomaton& tracked;
   const RecheckedReader& reader;

@@ -18,13 +18,13 @@ struct RecheckOptions {
   /// looked at, and all else as ever. A claim is established when it is by every share; the first share by which it is
   /// not finds what the whole finds.
   std::uint64_t share = 0, shares = 1;
-  std::string advice = "raise --max-letters";  ///< what a LimitError of max_letters says to do
+  std::string advice = "raise --max-letters";  ///< the advice of a LimitError of max_letters
 };
 
 /// Whether the evidence has shares: the rest of it is small.
 bool has_shares(const Certificate& certificate);
 
-/// What became of a certificate: established, or the reason why it is not, as a sentence.
+/// The outcome of a certificate: established, or the reason why it is not, as a sentence.
 struct Recheck {
   bool established = false;
   std::string finding;

@@ -107,7 +107,7 @@ class DeterministicArithmetic {
   double sum(double a, double b) const;
   /// sum + a · b: one rounding when the arithmetic is fused, otherwise two.
   double sum_of_product(double sum, double a, double b) const;
-  /// What is kept of a number between two letters.
+  /// The part of a number that is kept between two letters.
   double store(double value) const;
 
   /// p significant bits; normal numbers from 2^least to below 2^(greatest + 1).

@@ -518,7 +518,7 @@ class Horizon {
     absolute_ = Rational(products) * layer_.dimension * layer_.columns * quantum_;
   }
 
-  /// What `roundings` roundings one after another can change, relatively.
+  /// The greatest relative change by `roundings` roundings one after another.
   Rational gamma(std::size_t roundings) const {
     const Rational lost = Rational(roundings) * unit_;
     require(lost < Rational(1, 2), "too many products in one row");

@@ -22,7 +22,7 @@ using RecheckedNumbers = std::vector<double>;
 
 class RecheckedReader {
  public:
-  /// What is remembered after a word: of a network, per layer its numbers, column after column, and the label that they
+  /// The memory after a word: of a network, per layer its numbers, column after column, and the label that they
   /// were read as, if any; of operations, one list of numbers, and beside it what was answered.
   struct Moment {
     std::vector<RecheckedNumbers> numbers;

@@ -291,7 +291,7 @@ class Bf16 {
   double number_ = 0;
 };
 
-/// What is computed number by number, or from several numbers each; the other lists have names of their own.
+/// The functions of single numbers, or of several numbers each; the other lists have names of their own.
 template <class Real>
 struct Computed {
   const char* name;
@@ -540,7 +540,7 @@ class Evaluated final : public RecheckedReader {
     require_finite(to);
   }
 
-  /// What is remembered and said after one more token. Lists of the token alone are computed once.
+  /// The memory and the answer after one more token. Lists of the token alone are computed once.
   void read_token(std::uint32_t token, Moment& moment) const {
     auto [known, fresh] = of_token_.try_emplace(token);
     if (fresh) {

@@ -435,7 +435,7 @@ DeltaChunk CheckpointModel::chunk_of(std::span<Read> reads, std::size_t head) co
   return chunk;
 }
 
-/// What the heads read, normalised, gated and projected.
+/// The heads' outputs, normalised, gated and projected.
 std::vector<float> CheckpointModel::project_out(const Layer& layer, Read& read, std::span<const float> out) const {
   const std::vector<float> ones(layer.output_norm.size(), 1);
   const std::span<float> gates = read.output_gate();
@@ -629,7 +629,7 @@ std::string refusal(const Step& step, const std::string& what) {
   return fmt::format("of token {} {}", step.token, what);
 }
 
-/// What of 1 to 4 does not hold; empty when all does.
+/// The condition among 1 to 4 that fails; empty when all hold.
 std::string refusal_of(const std::vector<Step>& steps, std::uint32_t chunk) {
   bool reflects = false, keeps_writing = false;
   for (const Step& step : steps) {

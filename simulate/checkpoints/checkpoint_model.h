@@ -39,7 +39,7 @@ namespace krohn {
 // The delta rule over a chunk of tokens at once, as the chunked kernels of
 // flash-linear-attention evaluate it (`chunk_delta_rule`, `chunk_gated_delta_product`; library versions 0.5 and 0.6).
 
-/// What one head reads in up to kDeltaChunk tokens. Rows of keys, values and β are ordered (token, Householder).
+/// The inputs of one head in up to kDeltaChunk tokens. Rows of keys, values and β are ordered (token, Householder).
 struct DeltaChunk {
   std::size_t key_dim = 1, value_dim = 1, householders = 1;
   std::vector<float> query;       ///< [tokens, key_dim]
@@ -75,7 +75,7 @@ class CheckpointModel {
     std::vector<float> rates, decay_bias, output_gate_bias;  ///< rates: e^(A_log)
   };
 
-  /// What the model remembers between tokens.
+  /// The model's memory between tokens.
   struct Memory {
     std::vector<float> recurrent;    ///< layer, head, key coordinate, value coordinate
     std::vector<float> convolution;  ///< layer, older tokens first, the rows of q, k, v before the convolution
@@ -95,15 +95,15 @@ class CheckpointModel {
   const Projection& head() const { return head_; }
   Memory start() const;
 
-  /// What the recurrence of the first layer takes of a token that begins a text: rows of all heads, and of the decay
+  /// The inputs of the first layer's recurrence for a token that begins a text: rows of all heads, and of the decay
   /// its logarithm g. Of a layer without convolution over tokens before, wherever the token stands.
   struct FirstStep {
     std::vector<float> query, key, value, beta, log_decay;
   };
   FirstStep first_step(std::uint32_t token) const;
 
-  /// What a token does to the state of a head of the first layer, what it writes left aside: K × K numbers by rows, as
-  /// step would compute them; and its β.
+  /// The matrix of a token on the state of a head of the first layer, without the written value: K × K numbers by rows,
+  /// as step would compute them; and its β.
   struct HeadMap {
     std::vector<float> matrix, betas;
   };
@@ -125,7 +125,7 @@ class CheckpointModel {
   void forget_zero_taps();
   /// The rows of q, k, v, β and the gates before the convolution, one after another.
   std::vector<float> project(const Layer& layer, std::span<const float> input) const;
-  /// What the recurrence takes of one token: rows of q, k, v, β, the decay, the output gate and GDN-2's w.
+  /// The inputs of the recurrence for one token: rows of q, k, v, β, the decay, the output gate and GDN-2's w.
   struct Read {
     Read(std::vector<float> all, const Layer& layer);
     std::vector<float> rows;
@@ -197,7 +197,7 @@ std::optional<std::uint32_t> arg_max(std::span<const float> logits);
 struct ChunkBound {
   bool is_exact = false;  ///< all six hold and the greatest sum is below 2^24 grains
   double grains = 0;      ///< of the greatest sum; where they hold
-  std::string why_not;    ///< what does not hold, and of which token
+  std::string why_not;    ///< the condition that fails, and for which token
 };
 
 /// Over chunks of up to `chunk` tokens of the letters and the token that begins words. Of one layer without channels,

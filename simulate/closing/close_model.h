@@ -21,7 +21,7 @@ struct LearnedStates;
 /// Whether it is right is for a proof to say.
 struct Closing {
   std::unique_ptr<SequenceModel<float>> model;  ///< null where nothing could be rounded
-  std::string what;                             ///< what was rounded, or why not
+  std::string what;                             ///< the rounded parts, or the reason why none were
   std::shared_ptr<const LearnedStates> seen;    ///< of a linear recurrence: what was rounded
   double moved = 0;           ///< the farthest that a number of the recurrence was moved by rounding, in its basis
   double share = 0;           ///< of what is by classes of states, which moves no number: how far off these were
@@ -38,7 +38,7 @@ struct Closing {
 /// Why no model of this shape is ever rounded, whatever its parameters; "" where they decide.
 std::string why_never_rounded(const SequenceModel<float>& model, const Task& task);
 
-/// What speaks against a proof, though it does not rule one out: for a run that ended without. "" where nothing does.
+/// The evidence against a proof, which does not rule one out, for a run that ended without one. "" where there is none.
 std::string what_stands_against(const SequenceModel<float>& model, const Task& task);
 
 /// A closing, and what `verify` (simulate/prove/verify.h) says of its model in fp32, letter after letter.

@@ -366,7 +366,7 @@ MatrixXd letter_matrix(const LetterOfHead& letter, Index keys, Index values) {
   return matrix;
 }
 
-/// What the model is given of a state, up to a factor, letter by letter of those that ask: each number of it and its
+/// The model's input from a state, up to a factor, for each letter that asks: each number of it and its
 /// negative, so that no difference of logits but theirs counts.
 MatrixXd reads_of(const Head& head, const TaskAutomaton& input, Index keys, Index values) {
   const Index each = head.out.rows(), half = static_cast<Index>(input.inputs.size()) * each;
@@ -637,7 +637,7 @@ OnSimplices hold_on_simplices(std::vector<std::optional<Head>>& heads, std::span
   const LetterOfHead& any = learned.front().letters[input.inputs.front()];
   const std::size_t reflections = any.reflections.size();
   const Index keys = any.query.size(), values = any.reflections.front().value.size();
-  // What some heads show together ↦ which do.
+  // The pattern that some heads show together ↦ which heads.
   std::map<Congruence, Choices> shown{{Congruence(tracked.automaton.states(), 0), {reflections, {}}}};
   std::vector<double> shares;
   for (std::size_t i = 0; i < heads.size(); ++i) {
@@ -768,7 +768,7 @@ class Rounding {
     }
   }
 
-  /// What a token before the word leaves behind, one product of a key and a value.
+  /// The state that a token before the word leaves, one product of a key and a value.
   void round_beginning(Head& rounded, const Head& learned, const MatrixXd& turn) {
     if (input_.before.empty()) return;
     const LetterOfHead& from = learned.letters[input_.before.front()];
@@ -812,7 +812,7 @@ class Tensors {
 constexpr char kEmbedding[] = "embedding", kNorm[] = "layer0.norm", kIn[] = "layer0.mixer.in",
                kReadNorm[] = "layer0.mixer.norm", kOut[] = "layer0.mixer.out";
 
-/// What the model's norm divides by, as fp32 computes it (simulate/learned/model_operations.cpp).
+/// The divisor of the model's norm, as fp32 computes it (simulate/learned/model_operations.cpp).
 float norm_of(const float* x, std::size_t width) {
   float sum = 0;
   for (std::size_t i = 0; i < width; ++i) sum += x[i] * x[i];

@@ -37,7 +37,7 @@ std::optional<Eigen::MatrixXd> nearest_roots(const Eigen::MatrixXd& vectors, dou
 /// to three changed entries finds one; ±e_i where it finds none.
 Eigen::VectorXd nearest_dyadic_unit(const Eigen::VectorXd& direction);
 
-// What letters do to a head of reflections, S ← S + β k (v − Sᵀk)ᵀ, and what of
+// The action of letters on a head of reflections, S ← S + β k (v − Sᵀk)ᵀ, and what of
 // that says nothing.
 
 /// One reflection of one letter in one head.
@@ -46,7 +46,7 @@ struct HeadReflection {
   double beta = 0;
 };
 
-/// What a letter does to a head, and asks of it.
+/// A letter's effect on a head, and its query.
 struct LetterOfHead {
   std::vector<HeadReflection> reflections;
   Eigen::VectorXd query;
@@ -54,7 +54,7 @@ struct LetterOfHead {
 
 struct Head {
   std::vector<LetterOfHead> letters;  ///< as many reflections each
-  Eigen::MatrixXd out = {};           ///< what a model reads is made of, up to a factor: outputs × values
+  Eigen::MatrixXd out = {};           ///< the matrix of a model's readings, up to a factor: outputs × values
 };
 
 /// β becomes 0 where a reflection does not move the states that random words lead to by more than a tenth of the
@@ -70,7 +70,7 @@ double silence_idle(Head& head, const TaskAutomaton& input);
 /// other heads.
 void align_turns(Head& head, const std::vector<Letter>& letters);
 
-/// What heads hold together after words, each time with the automaton's state there.
+/// The heads' joint states after words, each with the automaton's state there.
 struct HeldStates {
   std::vector<State> at;
   std::vector<std::vector<Eigen::MatrixXd>> numbers;  ///< keys × values of every head
@@ -114,7 +114,7 @@ struct PermutedClasses {
   Point classes() const { return letters.front().degree(); }
 };
 
-/// What a trained head holds of the automaton: congruences whose classes the letters permute.
+/// The parts of the automaton that a trained head holds: congruences whose classes the letters permute.
 struct LearnedClasses {
   std::vector<PermutedClasses> congruences;
   double share = 0;  ///< how far off the head's classes are, as in simulate/closing/state_code.h: at most 0.35

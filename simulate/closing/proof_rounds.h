@@ -53,7 +53,7 @@ class ProofRounds {
   /// Of the last attempt; nothing where there was none.
   const std::optional<ProvedClosing>& last() const { return last_; }
   std::uint64_t count() const { return count_; }
-  /// What a checkpoint keeps of the count, and a resumed run begins with: it makes the others again.
+  /// The part of the count that a checkpoint keeps and a resumed run begins with: it makes the others again.
   std::uint64_t count_to_keep() const { return count_ - (is_made_again_ ? 1 : 0); }
   void resume(std::uint64_t kept) { count_ = kept; }
   /// "" where it is proved.
@@ -76,7 +76,7 @@ struct CertifiedRun {
   ProofRounds rounds;
 };
 
-/// What is never rounded (why_never_rounded) is not trained. A run that ends without a proof goes on from its
+/// A run that is never rounded (why_never_rounded) is not trained. A run that ends without a proof goes on from its
 /// parameters, twice at most, at the rates that it began with and on another draw of samples; the record counts the
 /// steps of all. Calls `on_step` after every step.
 CertifiedRun train_to_proof(const Task& task, std::string_view model, const TrainOptions& options,
@@ -92,7 +92,7 @@ inline constexpr int kClosingProcedure = 3;
 struct CertifiedCell {
   std::string family, task, model;
   TrainOptions training;
-  std::string note;  ///< what the arithmetic forbids; empty: nothing
+  std::string note;  ///< the obstacle in the arithmetic; empty: none
 };
 
 /// Recipes were looked for with seeds below 20 and from 1000 on.

@@ -82,7 +82,7 @@ KROHN_HOST_DEVICE void apply_targets(Targets targets, From x, bool adds, Additio
   for (std::size_t i = 0; i < size; ++i) y[i] = A::store(adds ? A::add(sums[i], A::load(b[i])) : sums[i]);
 }
 
-/// What the maps H ↦ A H + B of one layer have in common: n×d, and the sizes of A's diagonal blocks, or that columns
+/// The common shape of the maps H ↦ A H + B of one layer: n×d, and the sizes of A's diagonal blocks, or that columns
 /// only move.
 struct AffineShape {
   std::uint32_t dimension = 0, columns = 1, block_count = 0;

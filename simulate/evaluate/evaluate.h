@@ -17,7 +17,7 @@
 
 namespace krohn {
 
-/// What `Evaluator::run` writes where no state could be read: a decoder tied or the readout has no entry.
+/// Written by `Evaluator::run` where no state could be read: a decoder tied or the readout has no entry.
 inline constexpr State kNoState = UINT32_MAX;
 
 /// A network in motion: `step` reads one letter and returns the state of the automaton that the readout gives, or
@@ -32,7 +32,7 @@ class Evaluator {
   /// Many steps at once: states[t] is what the readout says after letters[t], or kNoState. The two spans have one
   /// length. No allocation; the fast way.
   virtual void run(std::span<const Letter> letters, std::span<State> states) = 0;
-  /// What the readout says before the first letter.
+  /// The readout's answer before the first letter.
   virtual std::optional<State> current() const = 0;
   /// Why there is no current state.
   virtual LetterReader::Missing missing() const {

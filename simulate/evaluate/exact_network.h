@@ -1,9 +1,9 @@
 // simulate/evaluate/exact_network.h — a network in exact arithmetic: weights and states are numbers of a cyclotomic
 // field, nothing is rounded, and decoding finds the nearest codeword for certain.
 //
-// What has an exact form: maps, signed permutations, zeros and factored matrices; reflections, since k kᵀ is rational
-// where k = √(p/q)·v is not; rotations and mirrors by fractions of a turn; and numbers with at most 24 bits after the
-// point, integers above all. A number with more bits is taken for the rounded value of one that has no finite
+// The matrices that have an exact form: maps, signed permutations, zeros and factored matrices; reflections, since k kᵀ
+// is rational where k = √(p/q)·v is not; rotations and mirrors by fractions of a turn; and numbers with at most 24 bits
+// after the point, integers above all. A number with more bits is taken for the rounded value of one that has no finite
 // expansion (the orthogonal construction, trained weights) and refused.
 #pragma once
 

@@ -13,7 +13,7 @@
 namespace krohn {
 namespace {
 
-/// What the runs have in common: the state, and the blocks that it is cut into.
+/// The common part of the runs: the state, and the blocks that it is cut into.
 template <class A>
 class BlockRun : public LayerRun<A> {
  public:
@@ -68,7 +68,7 @@ class ReflectionChunkRun final : public BlockRun<A> {
   ReflectionChunk<A> chunk_;
 };
 
-/// What the runs over maps have in common.
+/// The common part of the runs over maps.
 template <class A>
 class MapRun : public BlockRun<A> {
  public:

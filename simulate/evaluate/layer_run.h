@@ -31,8 +31,8 @@ class LayerRun {
   virtual const std::vector<Number>& state() const = 0;
 };
 
-/// What the runs of one layer share, in any order but the sequential one, which RoundedLayer::move is. Immutable once
-/// made.
+/// The part that the runs of one layer share, in any order but the sequential one, which RoundedLayer::move is.
+/// Immutable once made.
 template <class A>
 class OrderedLayer {
  public:

@@ -91,7 +91,7 @@ class RoundedNetwork {
   /// Every layer that has a label goes on from its nearest codeword, rounded as weights are.
   void snap(Number* numbers, const Label* labels, Scratch& scratch) const;
 
-  /// What the readout makes of the labels. O(layers).
+  /// The readout of the labels. O(layers).
   State read(const Label* labels) const;
 
   /// The label of layer k's numbers in one of its books.

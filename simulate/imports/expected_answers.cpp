@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-/// What one line says.
+/// The contents of one line.
 struct Expected {
   Word word;
   std::size_t first = 0;                    ///< letters before the first one after which something is said

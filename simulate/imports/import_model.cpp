@@ -155,7 +155,7 @@ std::unique_ptr<SequenceModel<float>> import_bilinear(StateDict& dict, const Imp
 
 namespace {
 
-/// What stands before and behind "weight_ih", "weight_hh", … in the names of the first layer.
+/// The text before and after "weight_ih", "weight_hh", … in the names of the first layer.
 struct CellPlace {
   std::string prefix;
   bool is_numbered = true;  ///< "_l0" is behind: a module of layers, no single cell

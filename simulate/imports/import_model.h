@@ -17,12 +17,12 @@ namespace krohn {
 struct ImportOptions {
   std::string kind = {};                  ///< one of import_kinds
   std::string embedding = {}, head = {};  ///< prefixes: "embed" for embed.weight; empty: found by its name or shape
-  std::string cell = {};                  ///< what stands in front of weight_ih_l0, or of a layer's names; empty: found
+  std::string cell = {};                  ///< the prefix of weight_ih_l0, or of a layer's names; empty: found
   /// Letter of the task ↦ row of the embedding, or place in a one-hot input; empty: in order.
   std::vector<std::uint32_t> tokens = {};
   /// Label of the task ↦ row of the read-out; empty: in order, and then there are no other rows.
   std::vector<std::uint32_t> classes = {};
-  /// What neither names nor shapes of tensors say, by name: heads of a layer, an ε, … (docs/verify.md).
+  /// The facts that neither names nor shapes of tensors show, by name: heads of a layer, an ε, … (docs/verify.md).
   std::map<std::string, double> settings = {};
 };
 

@@ -23,7 +23,7 @@ struct Place {
 
   std::string block(std::uint32_t layer) const { return is_numbered ? fmt::format("{}{}.", stem, layer) : stem; }
   std::string layer(std::uint32_t layer) const { return block(layer) + rest; }
-  /// What stands before the list's own name.
+  /// The prefix of the list's own name.
   std::string root() const {
     const std::size_t dot = stem.rfind('.', stem.size() - 2);
     return stem.size() < 2 || dot == std::string::npos ? "" : stem.substr(0, dot + 1);

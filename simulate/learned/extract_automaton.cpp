@@ -106,7 +106,7 @@ Dfa AutomatonLearner::hypothesis(const Alphabet& alphabet, std::vector<std::stri
 }
 
 void AutomatonLearner::refine(std::span<const Letter> word) {
-  // What the oracle says when the first i letters are replaced by the access word of the state that they lead to. The
+  // The oracle's answer when the first i letters are replaced by the access word of the state that they lead to. The
   // first answer is the oracle's, the last one ours; between two positions it changes.
   const auto answer = [&](std::size_t i) {
     const Word rest(word.begin() + static_cast<std::ptrdiff_t>(i), word.end());
@@ -256,7 +256,7 @@ Comparison compare_within(const OutputOracle& machine, const AutomatonLearner& g
   return comparison;
 }
 
-/// What the machine says after whole words.
+/// The machine's answers after whole words.
 AnswerOracle last_outputs(const OutputOracle& machine) {
   return [&machine, outputs = std::vector<Output>()](std::span<const Word> words, std::span<Output> answers) mutable {
     for (std::size_t i = 0; i < words.size(); ++i) {

@@ -47,7 +47,8 @@ class AutomatonLearner {
   State run(std::span<const Letter> word) const;
   Output output(State state) const { return rows_[state][0]; }
 
-  /// What is known now, as an automaton in which no two states are equivalent. `output_names` must cover the outputs.
+  /// The current hypothesis, as an automaton in which no two states are equivalent. `output_names` must cover the
+  /// outputs.
   Dfa hypothesis(const Alphabet& alphabet, std::vector<std::string> output_names) const;
 
   /// `word`: the oracle's last output on it is not that of `run(word)`. Adds at least one state. O(log |word|)

@@ -43,7 +43,7 @@ ListedModel listed_model(const SequenceModel<float>& model, const Task& task, Pr
 ListedModel listed_model(const SequenceModel<float>& model, Precision format);
 Operations model_operations(const SequenceModel<float>& model, const Task& task, Precision format);
 
-/// What a token does to the blocks behind copies of itself, as far back as a convolution looks.
+/// The effect of a token on the blocks behind copies of itself, as far back as a convolution looks.
 LetterMaps letter_maps(const ListedModel& model, const TensorFile& tensors, Letter token);
 /// Every one of so many tokens multiplies the one state by a matrix, and nothing is added.
 bool is_homogeneous(const ListedModel& model, const TensorFile& tensors, Letter tokens);

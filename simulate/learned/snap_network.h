@@ -49,7 +49,7 @@ struct ModelFindings {
   std::string snapped;             ///< the construction that it was snapped to and proved; empty: it was not
 };
 
-/// What `verify` (simulate/prove/verify.h) answers about a model that is read in fp32, within limits that suit a table:
+/// The verdict of `verify` (simulate/prove/verify.h) on a model that is read in fp32, within limits that suit a table:
 /// some hundred thousand letters. `progress` is told of letters read.
 Certificate table_verdict(const TrainedReader& reader, const TrackedAutomaton& tracked,
                           const std::function<void(std::uint64_t)>& progress = {});

@@ -95,7 +95,7 @@ std::vector<RotationPlane> rotation_planes(const SequenceModel<float>& model) {
 
 namespace {
 
-constexpr std::uint64_t kWords = 50, kLetters = 16;  ///< what states are looked at
+constexpr std::uint64_t kWords = 50, kLetters = 16;  ///< the states that are examined
 constexpr double kLeastAlive = 1e-3;                 ///< of the greatest direction's root mean square
 constexpr double kWorstCondition = 1e8;              ///< of eigenvectors that are still told apart
 

@@ -52,7 +52,7 @@ Eigen::MatrixXd least_squares(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b
 /// A⁺ of Moore and Penrose. O(n³).
 Eigen::MatrixXd pseudo_inverse(const Eigen::MatrixXd& matrix);
 
-// What a trained model of rotations does in every plane (Ebrahimi & Memisevic
+// The turns of a trained model of rotations in every plane (Ebrahimi & Memisevic
 // 2025, App. C.2 and Fig. 3).
 
 struct RotationPlane {
@@ -108,7 +108,7 @@ struct Spectrum {
   std::uint64_t coordinates = 0, alive = 0;
 };
 
-/// What a spectrum is made of, block by block: the letters' matrices, [letter][block]; what reads the state, with a
+/// The data of a spectrum, block by block: the letters' matrices, [letter][block]; what reads the state, with a
 /// column a coordinate; states that weigh the modes, a column each; and the mean states of the automaton less their
 /// mean.
 struct LetterBlocks {

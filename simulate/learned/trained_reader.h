@@ -136,7 +136,7 @@ std::vector<StateVisit> state_visits(const TrainedReader& machine, const Task& t
 StateCentres trained_centres(const TrainedReader& machine, const Task& task, const Dfa& automaton,
                              const CentreOptions& options = {});
 
-/// What the letters do to the first layer's recurrent state. A mode weighs by how far the mean states of the task's
+/// The letters' effect on the first layer's recurrent state. A mode weighs by how far the mean states of the task's
 /// automaton move along it.
 Spectrum trained_spectrum(const TrainedReader& machine, const Task& task);
 

@@ -409,7 +409,7 @@ using nlohmann::json;
 /// The status of what met a limit.
 constexpr int kUndecided = 3;
 
-/// What rank 0 asks for: a line of JSON, and bytes behind it.
+/// A request of rank 0: a line of JSON, and bytes after it.
 struct Request {
   json asked;
   std::string bytes;
@@ -428,7 +428,7 @@ Request hear(Ranks& ranks) {
   return {json::parse(text.substr(0, end)), text.substr(end + 1)};
 }
 
-/// Those of a rank of which `asked` were wanted; 0: nobody said how many.
+/// The threads of a rank when `asked` were wanted; 0: no number was given.
 unsigned threads_of(const Ranks& ranks, unsigned asked) { return asked != 0 ? asked : ranks.processors(); }
 
 Network network_of(const Request& request, const char* where) {
@@ -682,13 +682,13 @@ void help_here(Ranks& ranks, const json& asked, const RankService& service) {
 
 // ---- Whatever rank 0 asks
 
-/// What a rank keeps from one request to the next, by number.
+/// The objects that a rank keeps from one request to the next, by number.
 struct Kept {
   std::map<std::uint64_t, std::unique_ptr<Runner>> runners;
   std::map<std::uint64_t, std::shared_ptr<ComparedWords>> comparisons;
 };
 
-/// What all ranks throw together, or only this one may, whose command is told.
+/// An error that all ranks throw together, or that this one alone throws, whose command is told.
 void serve_request(Ranks& ranks, const Request& request, Kept& kept, const RankService& service) {
   const json& asked = request.asked;
   const std::string kind = asked["kind"].get<std::string>();

@@ -29,7 +29,7 @@ Recheck recheck_on_ranks(Ranks& ranks, const Certificate& certificate, const Che
 // A list worked through by the ranks of a job: rank 0 hands items out as ranks become
 // free, and is given their lines.
 
-/// What rank 0 does with a list.
+/// Rank 0's part of a list.
 struct ListDuty {
   std::span<const std::uint64_t> items;
   unsigned threads = 0;  ///< of this rank; 0: the processors that it has for itself
@@ -90,7 +90,7 @@ void compare_words_on_ranks(Ranks& ranks, const LongComparison& here, std::uint6
 State run_on_ranks(Ranks& ranks, const Runner& runner, const RandomWord& word, std::uint64_t first,
                    std::uint64_t length, State from);
 
-/// What floors above do on a rank.
+/// The work of higher floors on a rank.
 struct RankService {
   /// Called now and then in long work; may throw Interrupted.
   std::function<void()> check = [] {};
@@ -130,7 +130,7 @@ RunSlice run_on_ranks(Ranks& ranks, const Dfa& dfa, unsigned threads);
 
 /// A comparison whose words are read whole, each by one of the ranks.
 struct SharedComparison {
-  std::shared_ptr<const LongComparison> here;  ///< that of rank 0
+  std::shared_ptr<const LongComparison> here;  ///< the comparison of rank 0
   /// Some more words (compare_words_on_ranks); what is left of a word that was begun is read by rank 0. Precondition:
   /// the comparison is not done. `check` may throw Interrupted.
   std::function<void(LongComparisonState& state, const std::function<void()>& check)> read;

@@ -672,7 +672,7 @@ RoomLimit HeldPairs::make_room(std::uint64_t committed) {
     return {RoomLimit::kDisk, static_cast<std::uint64_t>(full.error())};
   }
   if (space_.used() + committed > space_.most()) return {RoomLimit::kDisk};
-  // What cannot go to the disk has to leave the search something to work with.
+  // The part that cannot go to the disk has to leave the search some memory to work with.
   if (owned_.run_bytes() > most_ / 2) return {RoomLimit::kMemory};
   return {};
 }

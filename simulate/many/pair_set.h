@@ -49,7 +49,7 @@ struct PairSearchStand {
   friend bool operator==(const PairSearchStand&, const PairSearchStand&) = default;
 };
 
-/// What must be the same when a search is gone on with. Limits may differ.
+/// The settings that must agree when a search is resumed. Limits may differ.
 struct PairSearchQuestion {
   std::string model;  ///< a hash of weights and automaton
   std::string arithmetic, form;
@@ -131,7 +131,7 @@ class PairParts {
 /// The disk takes no more. What was written before can still be read.
 class DiskFull : public LimitError {
  public:
-  /// What the system says; 0: nothing, the limit of a DiskSpace is met.
+  /// The system's error number; 0: none, the limit of a DiskSpace was met.
   explicit DiskFull(int error) : LimitError(said_of(error)), error_(error) {}
   int error() const { return error_; }
   static std::string said_of(int error);
@@ -193,7 +193,7 @@ class NumberedPieces {
   explicit NumberedPieces(std::size_t width) : width_(width) {}
   std::size_t width() const { return width_; }
 
-  /// What follows in number and has the same `tag` as what came last is one range with it.
+  /// A record that follows the last one in number with the same `tag` extends its range.
   void append(std::uint64_t first, Words words, std::uint32_t tag = 0) {
     const std::uint64_t count = words.size() / width_;
     if (count == 0) return;

@@ -58,7 +58,7 @@ constexpr std::uint64_t kBlock = 64;
 constexpr std::uint64_t kNone = UINT64_MAX;
 /// The exit status of a mistake in krohn.
 constexpr int kLostPairs = 4;
-/// That of what met a limit, or a disk that forgets.
+/// Exit status when a limit was met or the disk lost data.
 constexpr int kUndecided = 3;
 
 /// A transition by its number: the pair's times the letters plus the letter. The numbers are in the order in which one
@@ -68,7 +68,7 @@ struct WrongAnswer {
   State expected = 0, given = 0;
 };
 
-/// What the ranks tell each other in every round.
+/// The message of a rank in every round.
 struct Told {
   enum Field : std::size_t {
     kTransition,
@@ -472,7 +472,7 @@ class RankedPairs {
       room_ = held_.make_room(parts_ ? parts_->bytes() : 0);
   }
 
-  /// What a rank cannot do for want of memory, or of numbers for its records, it tells in the next round.
+  /// A rank that lacks memory, or numbers for its records, says so in the next round.
   template <class Work>
   void guarded(Work&& work) {
     try {

@@ -36,11 +36,11 @@ class Ranks {
   virtual std::vector<std::uint64_t> gather(std::span<const std::uint64_t> mine) = 0;
   /// Rank r is given to[r]; from[r] becomes what rank r gave to this one.
   virtual void exchange(std::span<const Words> to, std::vector<Words>& from) = 0;
-  /// What the maps of the ranks before this one do, one after the other: the identity on rank 0. Maps of as many states
+  /// The composition of the maps of the ranks before this one: the identity on rank 0. Maps of as many states
   /// each, state ↦ state; composing them is associative, and their order matters.
   virtual std::vector<State> compose_before(std::span<const State> map) = 0;
 
-  /// What one rank says to one other, without waiting. Not collective.
+  /// Sends a message from one rank to one other, without waiting. Not collective.
   virtual void send(unsigned to, Bytes bytes) = 0;
   struct Received {
     unsigned from = 0;
@@ -78,7 +78,7 @@ struct Share {
 };
 Share share_of(std::uint64_t begin, std::uint64_t end, unsigned rank, unsigned size);
 
-/// What was thrown on one rank, so that another can throw it.
+/// An exception of one rank in a form that another can throw.
 struct RankFailure {
   enum class Kind : std::uint64_t { kNone, kInput, kLimit, kSystem, kInterrupted };
   Kind kind = Kind::kNone;

@@ -80,7 +80,7 @@ std::string to_string(const BilinearShape& shape) {
 
 namespace {
 
-/// What a thread takes at a time: columns of the weights, and rows.
+/// The share of work that a thread takes at a time: columns of the weights, and rows.
 constexpr std::size_t kStretch = 1024, kInputs = 16;
 
 template <class Real>

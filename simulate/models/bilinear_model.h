@@ -85,7 +85,7 @@ class BilinearModel : public SequenceModel<Real> {
   using Model::part_of;
   enum Part { kEmbedding, kWeights, kLeft, kRight, kBias, kInputBias, kInitial, kReadout, kReadoutBias };
   static std::vector<ParameterPart> parts(const BilinearShape& shape, Letter letters, std::uint32_t labels);
-  Numbers<Real> generated() const;  ///< what the embedding gives, a row a letter
+  Numbers<Real> generated() const;  ///< the embedding's output, a row a letter
   /// `recurrence` runs the batch with the letters' matrices; `weights` may be null.
   template <class Recurrence>
   BatchLoss loss_through(Recurrence recurrence, const Letters& letters, std::span<const TrainingBatch::Target> targets,

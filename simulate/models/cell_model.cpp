@@ -122,7 +122,7 @@ CellModel<Real>::CellModel(const CellShape& shape, Letter letters, std::uint32_t
     fill_uniform(part(i), 1 / std::sqrt(static_cast<double>(shape.hidden)), random);
 }
 
-/// What all words read: weights, a row an input, and by letter W x + b of the first layer.
+/// The data that all words read: weights, a row an input, and by letter W x + b of the first layer.
 template <class Real>
 struct CellModel<Real>::Across {
   std::vector<Numbers<Real>> input, state;
@@ -163,7 +163,7 @@ class CellModel<Real>::Pass {
     for (std::size_t i = 0; i < layers_.size(); ++i) forward(i);
   }
 
-  /// What the last layer gives after a row's prefix.
+  /// The last layer's output after a row's prefix.
   const Real* output(std::size_t row) const { return layers_.back().after.data() + row * kept_; }
 
   /// By that, `hidden` numbers a row.

@@ -195,7 +195,7 @@ class DiagonalMixer : public Mixer<Real> {
     }
   }
 
-  /// What all scans of a word have in common.
+  /// The common part of all scans of a word.
   template <class Scan>
   Scan scan_of(const TokenRows& rows, std::size_t word, Memory& memory) const {
     Scan run{};

@@ -42,7 +42,7 @@ KROHN_HOST_DEVICE inline float row_sum(const float* a, const float* x, std::size
 /// Letters after which the norm of a state is kept: about as many as models are trained on.
 inline constexpr std::uint64_t kSettledLetters = 8;
 
-/// What a state is multiplied with after `read` letters so that it has the norm that it had after kSettledLetters,
+/// The factor of a state after `read` letters that gives it the norm that it had after kSettledLetters,
 /// which `norm` keeps: 1 up to there, and for the state 0, which has no scale. The sum of squares is in double, from
 /// left to right.
 KROHN_HOST_DEVICE inline float norm_scale(const float* state, std::size_t hidden, std::uint64_t read, double& norm) {
@@ -77,7 +77,7 @@ KROHN_HOST_DEVICE inline std::uint32_t answer_of(const Real* logits, std::uint32
   return is_tied ? UINT32_MAX : best;
 }
 
-/// What becomes of a model's answers when every state is multiplied with a positive number of its own.
+/// The effect on a model's answers of multiplying every state by a positive number of its own.
 enum class Rescaling : std::uint8_t {
   kNone,     ///< additions: a scale of the state does not stay one, and no reader rescales
   kNeutral,  ///< no additions, and one bias for all labels: s A h = A (s h), and arg max s W h + c = arg max W h

@@ -48,13 +48,13 @@ class Mixer {
   virtual void run_adjoint(const Weights& weights, const TokenRows& rows, std::span<const Real> x, Memory& memory,
                            std::span<const Real> by_y, std::span<Real> by_x, const Gradients& by_weights) const = 0;
 
-  /// What `run` would add to y, where it combines: few rows, of which all others are combinations.
+  /// The rows that `run` would add to y, where it combines: few rows, of which all others are combinations.
   virtual Memory combine(const Weights&, const TokenRows&, std::span<const Real>, Combined<Real>&) const { return {}; }
   /// Adds the gradients by x and by the weights.
   virtual void combine_adjoint(const Weights&, const TokenRows&, std::span<const Real>, Memory&, const Combined<Real>&,
                                std::span<Real>, const Gradients&) const {}
 
-  /// What `run` adds to y, as the state of a linear recurrence over the rows of x; where it is that. Leaves the
+  /// The rows that `run` adds to y, as the state of a linear recurrence over the rows of x; where it is one. Leaves the
   /// read-out empty.
   virtual std::optional<LinearModel> linear_view(const Weights&, std::span<const Real>) const { return std::nullopt; }
 };

@@ -160,7 +160,7 @@ struct UsualName {
   std::string_view name, family, parts;
 };
 
-/// What other people call one of these families, or a corner of it.
+/// Other names of these families, or of special cases.
 constexpr std::array<UsualName, 4> kUsualNames = {{{"mamba", "diagonal", ""},
                                                    {"s4d", "diagonal", "fixed,complex"},
                                                    {"lru", "diagonal", "fixed,complex"},

@@ -69,7 +69,7 @@ class SequenceModel {
  public:
   virtual ~SequenceModel() = default;
 
-  /// What make_model takes to make a model of this shape.
+  /// The argument of make_model that makes a model of this shape.
   virtual std::string name() const = 0;
   Letter letters() const { return letters_; }
   std::uint32_t labels() const { return labels_; }

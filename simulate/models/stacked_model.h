@@ -83,7 +83,7 @@ class StackedModel : public SequenceModel<Real> {
   Numbers<Real> run_combined(const TokenRows& rows, Layer& layer) const;
   Numbers<Real> run_combined_adjoint(const TokenRows& rows, Layer& layer, Numbers<Real> by_y,
                                      std::span<Real> gradient) const;
-  /// What the targets read, a row each, and with the final norm.
+  /// The inputs of the targets, a row each, with the final norm.
   Numbers<Real> read(const Forward& forward, std::span<const std::size_t> rows) const;
   Numbers<Real> final_norm(std::span<const Real> read) const;
   Numbers<Real> logits(std::span<const Real> normed) const;

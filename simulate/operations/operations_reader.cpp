@@ -82,7 +82,7 @@ class BoundSteps {
   std::vector<StepKernel<Real>> kernels_;
 };
 
-/// What readers and words share.
+/// The parts that readers and words share.
 template <class Format>
 struct Machine {
   using Real = typename Format::Real;

@@ -26,7 +26,7 @@ struct OperationsPlan {
     std::uint32_t first = 0, size = 0;
   };
 
-  /// What is done with a token. The memory comes first among a word's own numbers; of words side by side every number
+  /// The steps of a token. The memory comes first among a word's own numbers; of words side by side every number
   /// is kPlanWords numbers, and the token's row lies behind the others.
   struct Steps {
     std::vector<Step> list;

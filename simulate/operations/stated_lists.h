@@ -1,6 +1,6 @@
 // simulate/operations/stated_lists.h — the definition of what a list of operations computes: list after list, number
-// after number, each by the function that docs/reference/certificate-file.md states. Slow; a plan (simulate/operations/plan.h)
-// takes from it what does not depend on the memory, and its loops are compared with it.
+// after number, each by the function that docs/reference/certificate-file.md states. Slow; a plan
+// (simulate/operations/plan.h) takes from it what does not depend on the memory, and its loops are compared with it.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace krohn {
 
-/// What a list depends on; the token's lists may depend on constants, and the memory's on all.
+/// The inputs that a list depends on; the token's lists may depend on constants, and the memory's on all.
 enum class Dependence : std::uint8_t { kNothing, kToken, kMemory };
 
 /// Numbers of the format, those of bf16 in floats. Not shared by threads.
@@ -37,7 +37,7 @@ class StatedLists {
   void read_token(std::uint32_t token, const std::vector<bool>& wanted = {});
   /// Computes the lists that depend on the memory, behind read_token.
   void read_memory(std::span<const Real> memory);
-  /// What is remembered then, −0 as +0.
+  /// The memory after it, −0 as +0.
   std::vector<Real> kept() const { return joined(operations_.keep); }
   std::vector<Real> start() const { return joined(operations_.start); }
 

@@ -77,7 +77,7 @@ struct StepNumbers {
 template <class Real>
 using StepKernel = void (*)(const Step&, const StepNumbers<Real>&);
 
-/// What runs a step of one word, or of words side by side (`words`). Numbers of bf16 are held in floats.
+/// The kernels that run a step of one word, or of words side by side (`words`). Numbers of bf16 are held in floats.
 struct StepKernels {
   StepKernel<double> (*fp64)(const Step& step, bool words) = nullptr;
   StepKernel<float> (*fp32)(const Step& step, bool words) = nullptr;

@@ -43,7 +43,7 @@ class Builder {
   SummationTree take() { return std::move(tree_); }
 
  private:
-  /// What meets the first term's way in one node: terms that meet below it belong to one child.
+  /// The terms that meet the first term's path in one node: terms that meet below it belong to one child.
   std::vector<std::vector<std::uint32_t>> parts(const std::vector<std::uint32_t>& group, std::uint32_t total) const {
     std::vector<std::vector<std::uint32_t>> parts;
     for (const std::uint32_t term : group) {
@@ -354,7 +354,7 @@ class Prober {
       : facts_(facts_of(format)), sum_(sum), options_(options), environment_(environment), terms_(options.terms) {
     seen_.format = format;
     seen_.terms = terms_;
-    // What is added to 2^high lies `range` binary places below it at most, and neither is subnormal.
+    // A summand beside 2^high lies `range` binary places below it at most, and neither is subnormal.
     high_ = facts_.greatest_exponent < 64 ? facts_.greatest_exponent - 1 : facts_.greatest_exponent / 5 * 4;
     range_ = std::min(high_ - facts_.least_exponent, 2 * 53 + 8);
   }

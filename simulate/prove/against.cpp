@@ -55,7 +55,7 @@ bool gives_wrong_output(const Certificate& certificate, const Dfa& automaton) {
   return run != nullptr && (!run->given || automaton.output(*run->given) != automaton.output(run->expected));
 }
 
-/// What the network says after the word, by name, in the arithmetic and the order of the certificate.
+/// The network's answer after the word, by name, in the arithmetic and the order of the certificate.
 std::string output_of(const Network& network, const Certificate& certificate, const Word& word) {
   const auto evaluator = make_evaluator(network, certificate.arithmetic, certificate.form, certificate.order);
   std::optional<State> state = evaluator->current();

@@ -39,7 +39,7 @@ struct ReadLanguage {
 /// not the same one by one.
 std::optional<ReadLanguage> read_language(const Network& network, const Question& question);
 
-/// What the model says after the word, by name, or why it says nothing in that arithmetic.
+/// Returns the model's answer after the word, by name, or why there is none in that arithmetic.
 std::string said_after(const ReadModel& model, const Word& word, ArithmeticName arithmetic);
 
 /// Tells what the model and what it is held against say at the end of the failing word, where there is one. Throws

@@ -133,7 +133,7 @@ class Maps {
     return known->second;
   }
 
-  /// What would round soon, or has: letters have infinitely many maps, as a rule.
+  /// Stops at maps that would round soon, or have: letters have infinitely many maps, as a rule.
   bool too_many() const {
     return numbers_ > kMostNumbers || extent_.most.value() > std::ldexp(extent_.grain, A::digits);
   }

@@ -26,7 +26,7 @@ std::optional<Word> replay(const Network& network, const Certificate& certificat
 std::optional<Word> replay(const LetterReader& reader, const TrackedAutomaton& tracked, const Certificate& certificate,
                            std::uint64_t letters, std::uint64_t& letters_read);
 
-// What a checker needs beside a proof's outline: every tuple of labels, every pair, with what
+// The evidence that a checker needs beside a proof's outline: every tuple of labels, every pair, with what
 // comes next. Proofs find these and do not keep them; files and self-checks need them.
 
 struct StepLimits {
@@ -40,7 +40,7 @@ Certificate with_steps(Certificate certificate, const Network& network, const St
 /// The same of what reads letters, whose memory is that of the certificate's operations in their format.
 Certificate with_steps(Certificate certificate, const LetterReader& reader, const StepLimits& limits = {});
 
-/// What is tracked, as certificates write it: the states that words lead to, in the order in which a breadth-first
+/// The tracked states, as certificates write them: the states that words lead to, in the order in which a breadth-first
 /// search meets them, and at the end one to which none does, if any letter leads to such a state.
 TrackedAutomaton language_to_write(const TrackedAutomaton& tracked);
 

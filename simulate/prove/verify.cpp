@@ -94,7 +94,8 @@ void check_again(ModelVerdict& verdict, const Network& network, const Question& 
   }
 }
 
-/// What is claimed, or of a claim for any order some that differ: by FMA, wider numbers, compositions of letters.
+/// The claimed arithmetic, or for a claim of any order some that differ: by FMA, wider numbers, compositions of
+/// letters.
 std::vector<Certificate> ways_to_read(const Certificate& certificate) {
   if (!certificate.holds_in_any_order()) return {certificate};
   std::vector<Certificate> ways(5, certificate);
@@ -117,7 +118,7 @@ void replay_built(ModelVerdict& verdict, const Network& network, const Question&
   }
 }
 
-/// What the checks were of, whatever a language or random words make of it later.
+/// The subject of the checks, whatever a language or random words change later.
 void remember(ModelVerdict& verdict) {
   verdict.self_check.length = verdict.certificate.is<Proved>() ? 0 : verdict.certificate.length();
 }
@@ -207,7 +208,7 @@ bool must_go_through_states(const RandomTest& random) {
   return random.must_compare || random.through == RandomTest::Through::kStates;
 }
 
-/// What is never read through states.
+/// The cases that are never read through states.
 bool evaluates_letters(const Question& question) {
   return question.random.accepted || question.how.arithmetic.is_exact() || !question.how.order.is_sequential() ||
          question.test_only;

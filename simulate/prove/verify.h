@@ -31,13 +31,13 @@ struct RandomFailure {
 struct ReadModel {
   const LetterReader& reader;
   const TrackedAutomaton& tracked;
-  /// What an answer that the reader gives is called, for people.
+  /// The name of an answer of the reader, for people.
   std::function<std::string(Output)> name_of;
   /// Its own test on random words, where it has a better one than letter by letter.
   std::function<std::optional<RandomFailure>(const RandomTest&)> first_failure = {};
   /// There is no way to search it exhaustively (chunks of 64 tokens): only random words are read.
   bool is_only_tested = false;
-  /// What it computes with the tensors of its file, for certificates; none: it has no file.
+  /// Its operations on the tensors of its file, for certificates; none: it has no file.
   std::shared_ptr<const Operations> operations = {};
   const TensorFile* tensors = nullptr;
 };
@@ -84,13 +84,13 @@ struct Question {
   std::uint64_t replayed_letters = 100'000;
   /// Long work that begins, "examining pairs of states", and how far it is; `total` 0: unknown. May throw Interrupted.
   std::function<void(std::string_view what, std::uint64_t done, std::uint64_t total)> progress = {};
-  /// What was found of a network before random words are read, which may take long and be interrupted.
+  /// The verdict about a network before random words are read, which may take long and be interrupted.
   std::function<void(const ModelVerdict& verdict)> found = {};
 };
 
-/// What a verdict did to itself before it was given.
+/// The checks of a verdict before it was given.
 struct SelfCheck {
-  std::uint64_t length = 0;  ///< what was checked was proved for words of up to so many letters; 0: of every length
+  std::uint64_t length = 0;  ///< the checked claim is about words of up to so many letters; 0: of every length
   std::uint64_t replayed_letters = 0;  ///< of random and aimed words, in the claimed arithmetic and order
   bool is_rechecked = false;           ///< the certificate was established again by simulate/check
   std::uint64_t rechecked_length = 0;  ///< for words of so many letters, where that is less than was proved; 0: all

@@ -14,13 +14,13 @@
 
 namespace krohn {
 
-/// What a construction promises: that nothing rounds, in whatever order letters are composed, in some formats; and that
-/// rounding keeps it on its codewords, letter after letter, in others.
+/// The promise of a construction: that nothing rounds, in whatever order letters are composed, in some formats; and
+/// that rounding keeps it on its codewords, letter after letter, in others.
 struct Promise {
   std::span<const Precision> exact_in, locked_in;
 };
 
-/// What became of it.
+/// The outcome.
 struct KeptPromise {
   std::vector<Precision>
       every_order;  ///< proved for words of every length, letter after letter and in every association

@@ -48,7 +48,7 @@ class LetterReader {
   }
 };
 
-/// What an answer that is not given is called, before why.
+/// The words for a missing answer, before the reason.
 inline constexpr char kNoAnswerName[] = "no answer";
 
 /// "no answer: a logit is not finite (the state has left fp32)".
@@ -74,7 +74,7 @@ LetterReader::Missing why_not_finite(const Numbers& state) {
   return LetterReader::Missing::kLogit;
 }
 
-/// What a machine is held against: an automaton over its letters, with the right answer in every state.
+/// The truth for a machine: an automaton over its letters, with the right answer in every state.
 struct TrackedAutomaton {
   static constexpr Output kNotAsked = UINT32_MAX - 1;    ///< whatever the machine says
   static constexpr Output kNoSuchWord = UINT32_MAX - 2;  ///< no word leads here, nor to what follows

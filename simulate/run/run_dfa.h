@@ -253,7 +253,7 @@ void run_tracks(const Kernel& kernel, const View& view, std::span<Track<typename
 // word of an automaton whose maps collapse can then be cut into parts. (Mytkowicz, Musuvathi, Schulte 2014 call it
 // range coalescing.)
 
-/// What symbols [first, first + symbols) do: every state goes to one of `states`.
+/// The map of symbols [first, first + symbols): every state goes to one of `states`.
 struct MergedStates {
   std::uint64_t symbols = 0;
   std::vector<State> states;
@@ -349,7 +349,7 @@ class Runner {
   /// How one long word is cut into parts that run side by side.
   enum class Split : std::uint8_t {
     kNone,
-    kMaps,      ///< what each part does to all states, by byte shuffles (Mytkowicz, Musuvathi, Schulte 2014)
+    kMaps,      ///< the map of each part on all states, by byte shuffles (Mytkowicz, Musuvathi, Schulte 2014)
     kElements,  ///< the element of the transition monoid that each part is, by its right Cayley graph
     kMerging,   ///< the few states that remain of all after the beginning of a part; where they do not, kNone
   };
@@ -379,7 +379,7 @@ class Runner {
   /// Letters [first, first + length) of a random word, made on the way.
   State run(const RandomWord& word, std::uint64_t first, std::uint64_t length, State from) const;
 
-  /// What those letters do to every state, state ↦ state, read about as fast as from one state: a piece of a word that
+  /// The map of those letters on the states, read about as fast as from one state: a piece of a word that
   /// runs elsewhere. Nothing where it is cut in no way that allows this (`split()`).
   std::optional<std::vector<State>> effect(const RandomWord& word, std::uint64_t first, std::uint64_t length) const;
 

@@ -16,7 +16,7 @@
 
 namespace krohn {
 
-/// What one item comes to: one JSON object, without a line break. Called from several threads.
+/// The result of one item: one JSON object, without a line break. Called from several threads.
 using LineOf = std::function<std::string(std::uint64_t item)>;
 
 /// Items in, lines out, in the order in which they are ready. When making one throws, the rest is dropped.
@@ -29,7 +29,7 @@ class ItemWorkers {
 
   /// At least one thread.
   ItemWorkers(unsigned threads, LineOf line_of);
-  /// What is under way is finished first.
+  /// Items under way are finished first.
   ~ItemWorkers();
   ItemWorkers(const ItemWorkers&) = delete;
   ItemWorkers& operator=(const ItemWorkers&) = delete;
@@ -41,7 +41,7 @@ class ItemWorkers {
   std::vector<Finished> take(std::chrono::microseconds patience);
   /// Items that were added and have not been taken or dropped, nor failed.
   std::size_t open() const;
-  /// What was thrown first, or null.
+  /// The first exception, or null.
   std::exception_ptr failure() const;
 
  private:

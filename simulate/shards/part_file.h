@@ -31,7 +31,7 @@ std::vector<std::uint64_t> items_of(Shard shard, const std::vector<std::uint64_t
 /// "4,7-9": shards as people and `sbatch --array=` take them. `numbers` must increase.
 std::string ranges_of(const std::vector<std::uint64_t>& numbers);
 
-/// What a piece of kept work was made from: texts, and the bytes of files, or that there is none of that name. Work is
+/// The sources of a piece of kept work: texts, and the bytes of files, or that there is none of that name. Work is
 /// gone on with where this is the same.
 std::string digest_of_work(const std::vector<std::string>& texts, const std::vector<std::string>& files);
 
@@ -39,7 +39,7 @@ std::string digest_of_work(const std::vector<std::string>& texts, const std::vec
 struct WorkList {
   std::string kind;     ///< the verb whose lines they are
   std::string maker;    ///< the version that works: another may answer differently
-  std::string options;  ///< what decides the lines besides the items, as a person would type it
+  std::string options;  ///< the options that decide the lines besides the items, as a person would type them
   std::vector<std::string> items;
   std::vector<std::uint64_t> costs;  ///< one for each item; machines must agree on them
   std::vector<std::string>

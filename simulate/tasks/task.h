@@ -40,12 +40,12 @@ struct LengthRange {
   std::uint64_t least = 0, greatest = 0;
 };
 
-/// What the paper that uses the task says about it.
+/// The paper's description of the task.
 struct TaskInfo {
-  std::string name;         ///< what `make_task` takes
+  std::string name;         ///< the argument of `make_task`
   std::string summary;      ///< one line
   std::string source;       ///< paper and place
-  std::string length_unit;  ///< what a length counts: "tokens", "inputs", "tokens with = and [PAD]"
+  std::string length_unit;  ///< the unit of a length: "tokens", "inputs", "tokens with = and [PAD]"
   std::uint64_t least_length = 1;
   std::uint64_t length_step = 1;                      ///< lengths are least_length + k·length_step
   LengthRange train, test;                            ///< lengths in the paper

@@ -24,13 +24,13 @@ struct TaskAutomaton {
 /// Throws InputError when the task has no finite automaton.
 TaskAutomaton input_machine(const Task& task);
 
-/// What a model of the task is held against: an automaton over the task's input letters, asked where samples of the
+/// The truth for a model of the task: an automaton over the task's input letters, asked where samples of the
 /// task ask, of that length or longer ones where they ask at the end. A right answer is the task's label with the name
 /// of the automaton's output. The product of the automaton with Task::asked_inputs. Throws InputError when the
 /// automaton has other letters, or no output of a label's name.
 TrackedAutomaton tracked_automaton(const Task& task, const Dfa& automaton, std::uint64_t least_length = 0);
 
-// What a model's file says of its task, so that the same task is made from it wherever
+// The description of its task in a model's file, so that the same task is made from it wherever
 // it is opened: a language's own file may have changed since, or be elsewhere, and a regex be read with other options.
 
 /// Metadata of a file. "oracle": the fingerprint of the task's automaton, where it has one, letters and answers in

@@ -21,7 +21,7 @@ namespace {
 constexpr float kMeanDecay = 0.9f, kSquareDecay = 0.999f;
 constexpr double kEpsilon = 1e-8;
 
-/// What a thread takes at a time: parameters, and columns of a matrix whose gradient is a product.
+/// The share of work that a thread takes at a time: parameters, and columns of a matrix whose gradient is a product.
 constexpr std::size_t kStretch = 1 << 15, kColumns = 512;
 constexpr std::size_t kDecayed = 1 << 10;  ///< parameters whose gradients it decays at a time
 

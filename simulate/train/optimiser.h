@@ -38,9 +38,9 @@ struct OptimiserOptions {
 /// The rate of step 1, 2, ….
 double learning_rate_at(const OptimiserOptions& options, std::uint64_t step);
 
-/// What step 1, 2, … multiplies with: the rate with Adam's corrections for its start, and what decay leaves.
+/// The factors of step 1, 2, …: the rate with Adam's corrections for its start, and what decay leaves.
 float corrected_rate(const OptimiserOptions& options, std::uint64_t step);
-/// What stands beside the root of the mean square. Adam and PyTorch add ε = 10⁻⁸ to the corrected root √(v/c), where
+/// The number added to the root of the mean square. Adam and PyTorch add ε = 10⁻⁸ to the corrected root √(v/c), where
 /// c = 1 − 0.999^step; the rate above has the factor √c, so beside √v it is ε √c.
 float corrected_epsilon(std::uint64_t step);
 float kept_share(const OptimiserOptions& options, std::uint64_t step);

@@ -24,7 +24,7 @@ constexpr std::uint64_t kFirstSettlingSample = std::uint64_t{1} << 61;
 constexpr LengthRange kSettlingLengths{512, 1024};
 constexpr std::uint32_t kSettlingWords = 16;
 
-/// What tells runs of one configuration apart from others, and where one stands; kept in a checkpoint's metadata.
+/// The identity of a run's configuration, and its progress; kept in a checkpoint's metadata.
 constexpr char kRunKey[] = "run", kStepsKey[] = "steps", kStateKey[] = "state", kWaitedKey[] = "waited";
 
 std::string text_of(const TensorFile& file, const char* key) {

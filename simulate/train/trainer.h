@@ -40,7 +40,7 @@ struct TrainOptions {
   std::uint64_t seed = 1;                    ///< of the parameters, and without sample_seed of the samples
   std::optional<std::uint64_t> sample_seed;  ///< runs that differ in `seed` alone then read the same samples
   unsigned threads = 1;                      ///< of a step; 0: as many as OpenMP gives. They change no bit
-  /// What the first parameters are, where they are not random: by it checkpoints tell runs apart.
+  /// The name of the first parameters, where they are not random: checkpoints distinguish runs by it.
   std::string start;
 
   std::uint64_t seed_of_samples() const { return sample_seed.value_or(seed); }
@@ -64,7 +64,7 @@ class Trainer {
   // For who makes the steps elsewhere: a device.
   const TrainOptions& options() const { return options_; }
   const AdamW& optimiser() const { return optimiser_; }
-  /// What step 0, 1, … reads.
+  /// The batch of step 0, 1, ….
   TrainingBatch batch_of(std::uint64_t step) const;
   /// Steps until the next validation, or the end.
   std::uint64_t steps_to_validation() const;

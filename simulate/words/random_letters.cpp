@@ -10,7 +10,7 @@
 namespace krohn {
 namespace {
 
-/// What does not change along a word.
+/// The constants of a word.
 struct Form {
   std::uint64_t key;
   std::uint32_t letters, base, bytes_per_block;

@@ -30,7 +30,7 @@ KROHN_HOST_DEVICE constexpr std::uint64_t splitmix_finaliser(std::uint64_t x) {
 /// 2^64 divided by the golden ratio: the step of the counter.
 inline constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15ULL;
 
-/// What a word is made from: one key per (seed, stream).
+/// The key of a word: one per (seed, stream).
 KROHN_HOST_DEVICE constexpr std::uint64_t random_key(std::uint64_t seed, std::uint64_t stream) {
   return splitmix_finaliser(seed + kGolden * splitmix_finaliser(stream + kGolden));
 }

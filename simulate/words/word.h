@@ -28,7 +28,7 @@ class RandomWord {
 
   Letter letters() const { return letters_; }
   std::uint64_t seed() const { return seed_; }
-  /// What `random_fraction` (simulate/words/random_letters.h) makes the letters from.
+  /// The key from which `random_fraction` (simulate/words/random_letters.h) makes the letters.
   std::uint64_t key() const { return key_; }
   std::uint32_t letters_per_block() const { return per_block_; }
 

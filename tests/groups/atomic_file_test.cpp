@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What stands in a folder, hidden or not.
+/// The names in a folder, hidden or not.
 std::ptrdiff_t entries(const Scratch& scratch) {
   return std::distance(fs::directory_iterator(scratch.path()), fs::directory_iterator());
 }

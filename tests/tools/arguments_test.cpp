@@ -1,4 +1,4 @@
-// What is typed is what is read: every argument of every verb arrives byte for byte.
+// Arguments are read as they were typed: every argument of every verb arrives byte for byte.
 
 #include <doctest/doctest.h>
 

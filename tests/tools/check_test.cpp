@@ -120,7 +120,7 @@ TEST_CASE("a cell trained to a proof has a certificate that others establish, in
     place.write("forged.cert", forged.replace(at, 13, "\"step\":\"copy\""));
     CHECK(place.shell("krohn check forged.cert run").status == 1);
   }
-  // What the page forbids, though no claim would be wrong: by both checkers.
+  // Forms that the page forbids, though no claim would be wrong: refused by both checkers.
   const std::string whole = contents(place / "run.cert"), memory = "{\"step\":\"memory\",\"size\":16}\n";
   REQUIRE(contains(whole, memory));
   for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{

@@ -47,7 +47,7 @@ TEST_CASE("classify --json: classes with parameters, defining words and witnesse
   const json alike =
       json::parse(place.shell("krohn classify 'regex:~(.*aa.*)' --alphabet abc --json").out).at("jobs").at(0);
   CHECK(alike.at("letters_alike") == json{{"b", {"b", "c"}}});
-  // What the outputs of a Moore machine say is no language.
+  // The outputs of a Moore machine are no language.
   CHECK(!json::parse(place.shell("krohn classify name:Z3 --json").out).at("jobs").at(0).contains("classes"));
 }
 

@@ -6,7 +6,7 @@ using namespace krohn::test;
 
 namespace {
 
-/// What bash offers after `words`, one candidate a line; the last word is being typed.
+/// Bash's candidates after `words`, one a line; the last word is being typed.
 std::string offered(const Workplace& place, const std::string& words, int position) {
   return place
       .shell("krohn completion bash > krohn.bash && source krohn.bash && COMP_WORDS=(" + words +

@@ -12,7 +12,7 @@ using namespace krohn::test;
 
 namespace {
 
-/// What a line of shell says, progress aside, its status, and the file that it made.
+/// The output of a line of shell, progress aside, its status, and the file that it made.
 std::string outcome(const Workplace& place, const std::string& line) {
   const Outcome run = place.shell("rm -rf made*; " + line);
   return std::to_string(run.status) + "\n" + run.out + contents(place / "made.json") +

@@ -1,4 +1,4 @@
-// What a trained network holds, as a person asks for it: extract, compare, snap, and the plots.
+// The contents of a trained network, as a person asks for them: extract, compare, snap, and the plots.
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -214,7 +214,7 @@ TEST_CASE("words below --from are not asked about") {
   };
   CHECK(failing_length("") < 5);            // one or two integers: "1", "1+1"
   CHECK(failing_length(" --from 3") >= 5);  // three, with two operators
-  // What is not asked about is said of every model, also of those whose functions no certificate states.
+  // Questions that were not asked are named for every model, also of those whose functions no certificate states.
   for (const char* const model : {"fan:layers=2,blocks=1,size=2,norm=1.2", "rnn:hidden=2"}) {
     REQUIRE(
         place.shell(fmt::format("krohn train modadd1 --model {} --steps 0 --threads 1 -o {}", model, model)).status ==

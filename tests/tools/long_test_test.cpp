@@ -46,7 +46,7 @@ TEST_CASE("a run that is stopped again and again ends as one that is not") {
     if (part.status == 0) break;
     if (part.status == 130) continue;  // stopped before the run began, on a busy machine
     REQUIRE(part.status == 3);
-    // What was proved before stays.
+    // Earlier proofs stay.
     CHECK(json::parse(part.out)["verdict"]["claim"] == "proved");
     CHECK(contains(json::parse(part.out)["not_tested"].get<std::string>(), "interrupted after"));
     CHECK(contains(part.err, "--resume part.json goes on"));

@@ -15,7 +15,7 @@ using namespace krohn::test;
 
 namespace {
 
-/// What is claimed and on what grounds; the rest of the report is about the file or the run.
+/// The claim and its grounds; the rest of the report is about the file or the run.
 nlohmann::json verdict(const Outcome& outcome) {
   const nlohmann::json report = nlohmann::json::parse(outcome.out, nullptr, false);
   REQUIRE_MESSAGE(report.is_object(), outcome.err);
@@ -49,7 +49,7 @@ TEST_CASE("compile and verify give one verdict on thirty questions") {
       CHECK(verdict(compiled) == verdict(verified));
       ++asked;
       if (verified.status != 0) continue;
-      // What is proved is not contradicted by what reads it another way.
+      // A proof is not contradicted by another way of reading.
       const std::string through = place
                                       .shell("krohn verify m.safetensors --precision " + std::string(precision) +
                                              " --max-pairs 5000 --length 20000 --json")

@@ -159,7 +159,7 @@ TEST_CASE("the table of training to a proof, cut into shards, is the one that is
     CHECK(contains(place.shell(fmt::format("krohn table ebrahimi3 --only '{}' --seeds 2 --slurm -o cut", only)).out,
                    fmt::format("# table, {} training runs in {} shards.", runs, runs)));
   CHECK(place.shell("krohn table ebrahimi3 --only 'm = 5 $' --slurm -o cut").status == 2);
-  // What is kept is of the same recipe, or it is refused.
+  // Kept work is of the same recipe, or it is refused.
   for (const auto& entry : std::filesystem::directory_iterator(place / "whole")) std::ofstream(entry.path()) << "{}";
   const Outcome other = place.shell(table + "whole");
   CHECK(other.status == 2);

@@ -1,4 +1,4 @@
-// What cannot be done is refused before long work begins, not after it.
+// Impossible requests are refused before long work begins, not after it.
 #include <doctest/doctest.h>
 
 #include "tests/tools/shell.h"

@@ -104,7 +104,7 @@ TEST_CASE("report: exit statuses, and nothing half-written") {
     CHECK(contains(outcome.err, message));
   }
   CHECK(place.files() == std::vector<std::string>{"open.html", "z5.html"});
-  // What fits no page is left out with a reason.
+  // Parts that fit no page are left out with a reason.
   REQUIRE(place.shell("krohn compile name:Z3 -o z3.safetensors").status == 0);
   CHECK(place.shell("krohn report z3.safetensors --construction rotation -o z3.html").status == 2);
 }
@@ -161,7 +161,7 @@ TEST_CASE("report: a run and a checkpoint are judged by their own weights, with 
     CHECK(data["verdict"]["verdict"]["evidence"] == verdict["evidence"]);
     CHECK(data["certificate"]["text"] == contents(place / (name + ".cert")));
     CHECK(data["model"]["kind"] == (name == "run" ? "run" : "checkpoint"));
-    // What eval, compare and extract say.
+    // The findings of eval, compare and extract.
     const json measured = json::parse(place.shell("krohn eval " + name + " --lengths 5,50 --words 8 --json").out);
     CHECK(data["accuracy"]["lengths"] == measured["lengths"]);
     REQUIRE(data["spectrum"].contains("construction"));

@@ -66,7 +66,7 @@ std::string pages(const std::string& kind) {
 
 std::string with_single_blanks(const std::string& text) { return std::regex_replace(text, std::regex("\\s+"), " "); }
 
-/// What a results page prints under "$ COMMAND", or under "earlier: COMMAND" where the command is no more, line by
+/// The lines of a results page under "$ COMMAND", or under "earlier: COMMAND" where the command is no more, line by
 /// line.
 std::vector<std::string> printed_under(const std::vector<std::string>& page, const std::string& command) {
   std::vector<std::string> printed;

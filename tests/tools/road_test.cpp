@@ -284,7 +284,7 @@ TEST_CASE("every example of every page works") {
       if (!line.starts_with("  krohn ")) continue;
       CAPTURE(line);
       const Outcome outcome = place.shell(line);
-      // What was trained a few steps is refuted, which the page then shows.
+      // A model of a few steps is refuted, which the page then shows.
       const bool may_be_refuted =
           line.starts_with("  krohn report run/") || line.starts_with("  krohn extract parity-run/");
       CHECK_MESSAGE((outcome.status == 0 || (may_be_refuted && outcome.status == 1)), outcome.err);

@@ -43,9 +43,8 @@ TEST_CASE("a checkpoint is compiled, proved, refuted against another language, a
   REQUIRE(place.shell("krohn verify s3 --certificate s3.cert").status == 0);
   REQUIRE(
       place
-          .shell(
-              "sed 's/\"logits\":\\[[^]]*\\]/\"logits\":[9,9,9,9,9,9]/' s3.cert > twice.cert && ! cmp -s s3.cert "
-              "twice.cert")
+          .shell("sed 's/\"logits\":\\[[^]]*\\]/\"logits\":[9,9,9,9,9,9]/' s3.cert > twice.cert && ! cmp -s s3.cert "
+                 "twice.cert")
           .status == 0);
   const Outcome twice = place.shell("krohn check twice.cert s3");
   CHECK(twice.status == 2);
@@ -54,7 +53,7 @@ TEST_CASE("a checkpoint is compiled, proved, refuted against another language, a
   const Outcome chunked = place.shell("krohn verify s3 --order chunked --length 1000 --precision bf16");
   CHECK(chunked.status == 3);  // a test proves nothing
   CHECK(contains(chunked.out, "in chunks of 64 tokens"));
-  // What the tokens stand for is part of the claim: none for two outputs, none of another automaton's.
+  // The meaning of tokens is part of the claim: none for two outputs, none of another automaton's.
   const std::string tokens = contents(place / "s3" / "tokens.json");
   const auto refused_with = [&](const std::string& line, const char* what) {
     REQUIRE(place.shell(line + " < s3/tokens.json > t && cp t s3/tokens.json").status == 0);

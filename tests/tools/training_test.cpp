@@ -364,7 +364,7 @@ TEST_CASE("models of PyTorch are trained by the Python that has them, or it is s
   CHECK(contains(called.out,
                  "-m krohn.rivals train parity --model lstm:hidden=8 -o run --length 3..40 --test-lengths 256 --rates "
                  "0.01,0.003 --steps 7"));
-  // What the Python would not obey is no option.
+  // There is no option that the Python would not obey.
   for (const char* option : {"--smoothing 0.1", "--perturb 2", "--patience 3", "--validation-length 9", "--json"}) {
     CAPTURE(option);
     const Outcome refused = place.shell("export KROHN_PYTHON=./python; " + line + " " + option);
@@ -412,7 +412,7 @@ TEST_CASE("training to a proof ends with a run that verify proves; without one t
   CHECK(place.shell(proved_again + "--certify").status == 0);
   CHECK(contents(place / "run/run.json") == record);
   CHECK(contents(place / "run/parameters.safetensors") == parameters);
-  // What is never rounded is said before the first step.
+  // Models that are never rounded are named before the first step.
   for (const auto& [model, why] : {std::pair("rnn-relu", "one side alone"), std::pair("deltanet:signed", "`plain`"),
                                    std::pair("deltanet:signed,plain,layers=2", "only one layer")}) {
     const Outcome never = place.shell(fmt::format("krohn train parity --model {} --certify -o never", model));
@@ -421,7 +421,7 @@ TEST_CASE("training to a proof ends with a run that verify proves; without one t
     CHECK(!std::filesystem::exists(place / "never"));
   }
 
-  // What speaks against a proof is said where there is none, and keeps nobody from training: floats are finitely many.
+  // Reasons against a proof are told where there is none, and keep nobody from training: floats are finitely many.
   const Outcome against = place.shell(
       "krohn train rsm:m=3,seed=1 --model deltanet:signed,plain,width=8,heads=1 --steps 1 --threads 1 --certify -o "
       "against");

@@ -1,4 +1,4 @@
-// What a CUDA device reaches: the truth, networks, scans, searches and training, each beside what docs/results/gpu.md
+// Rates of a CUDA device: the truth, networks, scans, searches and training, each beside what docs/results/gpu.md
 // derives as its bound. Prints a table and writes the figures to the JSON file named. tools/bench/gpu builds and runs
 // it.
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// What this processor's core can do, for bounds: fused multiply-adds a second, and bytes a second from memory of some
-// sizes. One JSON object. Compiled for the processor that it is built on.
+// Peak rates of a core of this processor, for bounds: fused multiply-adds a second, and bytes a second from memory of
+// some sizes. One JSON object. Compiled for the processor that it is built on.
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>

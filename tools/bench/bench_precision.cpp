@@ -201,7 +201,7 @@ void print_transpositions(const Budget& budget) {
 
 // ---- Orders of evaluation
 
-/// What a proof by closed codewords in one order of the letters' maps is worth in the others.
+/// The value of a proof by closed codewords in one order of the letters' maps for the others.
 void print_order(const std::string& name, const Network& network, Precision precision, const char* order,
                  bool known_exact, const Budget& budget) {
   CertifyOptions options;

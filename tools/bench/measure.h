@@ -7,7 +7,7 @@
 
 namespace krohn::bench {
 
-/// What a contender says of its own work: the preparation of its input is not timed, but its memory counts.
+/// A contender's report of its own work: the preparation of its input is not timed, but its memory counts.
 struct Work {
   double seconds = 0;
   std::uint64_t states = 0;  ///< of the result

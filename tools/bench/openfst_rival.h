@@ -6,7 +6,7 @@
 
 namespace krohn::bench {
 
-/// What OpenFst took for its part of the work, and the states of its trimmed result.
+/// OpenFst's time for its part of the work, and the states of its trimmed result.
 struct RivalResult {
   double seconds = 0;
   std::uint64_t states = 0;

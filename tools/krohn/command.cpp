@@ -94,7 +94,7 @@ std::vector<std::string> with_verb_first(const CLI::App& app, std::vector<std::s
                                did_you_mean(first, options_of(app))));
 }
 
-/// What the arguments hold that the verb has no place for, or nothing.
+/// The arguments that the verb does not take, or nothing.
 std::string surplus(const CLI::App& verb) {
   std::vector<std::string> left = verb.remaining();
   for (std::string& argument : left) {
@@ -110,7 +110,7 @@ std::string surplus(const CLI::App& verb) {
                      quoted_list(left));
 }
 
-/// What the command-line library found wrong, in the words of this command. The texts of its errors begin with the name
+/// The command-line library's complaint, in the words of this command. The texts of its errors begin with the name
 /// of the option or of the argument, but for values that it cannot convert.
 std::string in_our_words(const CLI::App& verb, const CLI::ParseError& error) {
   if (const std::string text = surplus(verb); !text.empty()) return text;

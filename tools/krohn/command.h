@@ -23,10 +23,10 @@ int run_command(int argc, const char* const* argv) noexcept;
 /// Does the work of a verb, with a command line that run_command took elsewhere. Throws what the verb throws.
 int take_command(std::vector<std::string> arguments);
 
-/// What a verb answers a program that asks in this process.
+/// The answer of a verb to a program that asks in this process.
 struct Asked {
   int status = 0;
-  std::string json;                     ///< what --json prints
+  std::string json;                     ///< the output of --json
   std::optional<TakenVerdict> verdict;  ///< of `krohn verify`
 };
 

@@ -12,7 +12,7 @@
 
 namespace krohn {
 
-// What completion offers where an option does not list its values itself.
+// Candidates of completion where an option does not list its values itself.
 
 /// The values of an option or argument that takes or suggests some of a list, the tasks of TASK; otherwise nothing.
 std::vector<std::string> offers(const CLI::Option& option);

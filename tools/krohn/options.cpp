@@ -30,7 +30,7 @@ std::string not_a_number(const std::string& text) {
   return parsed<double>(text) ? std::string() : fmt::format("\"{}\" is not a number", text);
 }
 
-/// What is near, or where nothing is, all that there is.
+/// The near names, or all names where none is near.
 std::string unknown_value(const std::string& text, const std::vector<std::string>& values) {
   const std::string hint = did_you_mean(text, values);
   if (!hint.empty()) return fmt::format("there is no \"{}\".{}", text, hint);

@@ -22,7 +22,7 @@ class VerbOption {
   VerbOption& required();
   /// The heading of the help page that it stands under.
   VerbOption& group(const std::string& heading);
-  /// What the help page calls its value.
+  /// The name of its value on the help page.
   VerbOption& type_name(const std::string& name);
   /// Other usual names of these values are understood too (tools/krohn/usual_name.h).
   VerbOption& one_of(const std::vector<std::string>& values);
@@ -34,7 +34,7 @@ class VerbOption {
   VerbOption& between(double least, double greatest);
   /// `complaint` says what is wrong with a value, or nothing.
   VerbOption& checked(std::function<std::string(const std::string&)> complaint);
-  /// What the help page gives as the value when the option is not there: what its target holds now, or this text.
+  /// The value that the help page gives for an absent option: the target's current one, or this text.
   VerbOption& show_default();
   VerbOption& show_default(const std::string& text);
 
@@ -59,7 +59,7 @@ class Verb {
   VerbOption add_option(const std::string& name, std::function<void(const std::string&)> read,
                         const std::string& description);
   VerbOption add_flag(const std::string& name, bool& target, const std::string& description);
-  /// What happens when the arguments name this verb and all of them are read.
+  /// Sets the action for arguments that name this verb, once all of them are read.
   void callback(std::function<void()> chosen);
 
  private:

@@ -60,7 +60,7 @@ Clock::duration period_in_logs(Clock::duration since) {
   return since < kPeriodInLogs ? kFirstPeriodInLogs : kPeriodInLogs;
 }
 
-/// What stands on standard error, and who may say more.
+/// The state of standard error, and who may write to it.
 struct Told {
   std::mutex mutex;
   std::vector<const Waiting*> waiting;  ///< the innermost last
@@ -193,7 +193,7 @@ SilenceBreaker::~SilenceBreaker() {
 
 void SilenceBreaker::look() {
   const std::lock_guard lock(told.mutex);
-  // What is printed to the terminal waits in its buffer until the line is out of its way.
+  // Output to the terminal waits in its buffer until the line is out of its way.
   if (shares_terminal_ && __fpending(stdout) > 0) {
     clear_line();
     std::fflush(stdout);

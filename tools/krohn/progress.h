@@ -93,7 +93,7 @@ class Progress {
   Clock::time_point start_;
   std::atomic<Clock::rep> next_;  ///< when to print next, in ticks since `start_`
   std::mutex mutex_;
-  std::atomic<std::uint64_t> first_ = UINT64_MAX;    ///< what was done at the first update: work that is gone on with
+  std::atomic<std::uint64_t> first_ = UINT64_MAX;    ///< the amount at the first update: resumed work
   std::atomic<std::uint64_t> done_ = 0, total_ = 0;  ///< at the last update
   std::optional<Waiting> waiting_;                   ///< where nobody listens
 };

@@ -81,7 +81,7 @@ constexpr VerbAtWork kVerbs[] = {
     {add_completion, "completing"},
 };
 
-/// What the verb works on, as far as the command line says it first.
+/// The object of the verb, as far as the command line says it first.
 std::string object_of(const CLI::App& verb) {
   for (const CLI::Option* option : verb.get_options())
     if (option->get_positional() && option->count() > 0) return " " + shortened(visible(option->results()[0]), 60);

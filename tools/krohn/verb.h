@@ -24,11 +24,11 @@ enum ExitStatus : int {
   kInterruptedStatus = 130
 };
 
-/// What the chosen verb does once its options are read. Returns the exit status.
+/// The work of the chosen verb once its options are read. Returns the exit status.
 using Work = std::function<int()>;
 
-/// Adds the subcommand with its help page, tools/krohn/help/NAME.md: a heading with a summary for the list of verbs, the
-/// synopsis and the examples as indented lines, and the description.
+/// Adds the subcommand with its help page, tools/krohn/help/NAME.md: a heading with a summary for the list of verbs,
+/// the synopsis and the examples as indented lines, and the description.
 Verb add_verb(CLI::App& app, const std::string& name);
 
 /// A verb that this command lacks, and takes whatever follows it: every command line of it has the same answer.
@@ -76,7 +76,7 @@ void note_verb(const CLI::App& verb);
 /// The limits of the command line that was parsed last in this thread, with the verb's own where it says nothing. A
 /// verb whose limits are meant otherwise, each item of a list for example, takes them over from here and clears them.
 VerbLimits& given_limits();
-/// What its verb does while it works, with its object: "classifying name:S5".
+/// The work of its verb as a participle, with its object: "classifying name:S5".
 const std::string& given_work();
 
 /// Options that several verbs share, each spelled in one place.

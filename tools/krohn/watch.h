@@ -8,7 +8,7 @@
 
 namespace krohn {
 
-/// What --time and --memory say.
+/// The values of --time and --memory.
 struct VerbLimits {
   double seconds = 0;        ///< in all; 0: no limit
   std::uint64_t memory = 0;  ///< of the process; 0: no limit

@@ -40,7 +40,7 @@ class WordSource {
 
  private:
   Word letters_;
-  std::shared_ptr<WordStream> rest_;  ///< what follows letters_, if anything does
+  std::shared_ptr<WordStream> rest_;  ///< the words after letters_, if any
   std::optional<RandomWord> random_;
   std::uint64_t length_ = 0;
   std::string title_;

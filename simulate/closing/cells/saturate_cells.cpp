@@ -265,7 +265,7 @@ class Rounding {
     return unit(j) == Unit::kWithoutGates || output_open_[place](j) > 0.5;
   }
 
-  /// What the next letter and the read-out see of a place.
+  /// The view of a place that the next letter and the read-out have.
   VectorXd output(std::size_t place) const {
     VectorXd code(hidden_);
     for (Index j = 0; j < hidden_; ++j) {
@@ -336,7 +336,7 @@ class Rounding {
     const Index row = gate * hidden_ + j, inputs = weights_.inputs.cols();
     const std::optional<Sides> wanted = sides(points, j, gate);
     if (!wanted) return static_cast<std::size_t>(points.columns.cols());
-    // What a GRU's r multiplies: U h and the bias beside it.
+    // The operand of a GRU's r: U h and the bias beside it.
     const bool is_reset = kind_ == CellKind::kGru && gate == 2;
     const Index shared = points.columns.rows();
     VectorXd weights(shared + (is_reset ? constants_ : 0));

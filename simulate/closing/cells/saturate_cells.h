@@ -17,7 +17,7 @@
 
 namespace krohn {
 
-/// What the units of a layer take. Gate g of unit j is row g · hidden + j, as in PyTorch's tensors.
+/// The inputs of a layer's units. Gate g of unit j is row g · hidden + j, as in PyTorch's tensors.
 struct CellWeights {
   Eigen::MatrixXd inputs;                  ///< letters × numbers that a letter gives the layer
   Eigen::MatrixXd by_input, by_state;      ///< W and U
@@ -26,7 +26,7 @@ struct CellWeights {
   Eigen::VectorXd head_bias;
 };
 CellWeights cell_weights(const CellShape& shape, const SequenceModel<float>& model);
-/// What units take, biases included; neither the inputs nor the read-out.
+/// The weights of the units, biases included; neither the inputs nor the read-out.
 void write_cell_weights(const CellShape& shape, const CellWeights& weights, SequenceModel<float>& model);
 
 /// Behind a letter or special token in a state of the task's automaton.
@@ -76,7 +76,7 @@ struct SaturatedUnits {
 /// kept and never added to. Where some units have no such weights, a quarter of them loses something, those that lack
 /// at most points: a GRU's reset, then all gates, so that every letter writes, then the unit; the others begin again
 /// with what is left. All is multiplied by 256 at last, so that tanh is ±1 and σ 0 or 1. The embedding stays as it is.
-/// What this does to words that the walk did not show is for a proof to say.
+/// Its effect on words outside the walk is for a proof to say.
 SaturatedUnits saturate_cells(const SequenceModel<float>& model, const Task& task);
 
 }  // namespace krohn

@@ -33,7 +33,7 @@ class LaneEvaluator {
   virtual void run(const LaneLetters& letters, std::size_t steps) = 0;
   /// The same, and states[t · kLanes + w] is what the readout says of word w after its letter t, or kNoState.
   virtual void run(const LaneLetters& letters, std::size_t steps, std::span<State> states) = 0;
-  /// What the readout says of every word now, or kNoState.
+  /// The readout of every word now, or kNoState.
   virtual void current(std::span<State, kLanes> states) const = 0;
   /// All numbers of one word, as Evaluator::numbers gives them.
   virtual std::vector<double> numbers(std::size_t word) const = 0;

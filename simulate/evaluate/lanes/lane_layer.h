@@ -57,11 +57,11 @@ LaneMemory<Integer> table_of(std::vector<Integer> entries, bool may_be_none = fa
   return LaneMemory<Integer>(entries);
 }
 
-/// What a lane holds a number of the arithmetic in: fp16 and bf16 are kept in floats.
+/// The type in which a lane holds a number of the arithmetic: fp16 and bf16 are kept in floats.
 template <class Arithmetic>
 using LaneNumber = std::conditional_t<std::is_same_v<typename Arithmetic::Number, double>, double, float>;
 
-/// What a layer needs to know of those around it.
+/// The facts about neighbouring layers that a layer needs.
 struct LanePlace {
   bool may_hold = false;             ///< contexts can be unknown: all but the first layer's
   Context contexts_above = 0;        ///< of the next layer; 0 above the last one

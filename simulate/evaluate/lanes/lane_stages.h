@@ -82,7 +82,7 @@ class LaneStages {
             [&](std::size_t u, Vector a) { store(u, L::bits(a)); });
   }
 
-  /// What a stage works with, in locals: tables by action, and the numbers of each lane.
+  /// A stage's data, in locals: tables by action, and the numbers of each lane.
   struct Frame {
     explicit Frame(const LaneStages& kernel)
         : actions(kernel.p_.actions),

@@ -251,7 +251,7 @@ bool comes_first(std::uint64_t at, std::uint64_t word, const SampleReport& repor
   return !report.failing_at || std::tie(at, word) < std::tie(*report.failing_at, *report.failing_word_index);
 }
 
-/// What all threads write to, under a lock.
+/// The results that all threads write, under a lock.
 class SharedReport {
  public:
   SharedReport(std::span<const std::uint64_t> lengths, std::uint64_t letters_in_all,

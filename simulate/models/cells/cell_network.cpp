@@ -110,7 +110,7 @@ Operations cell_operations(const CellShape& shape, Letter letters, const TensorF
 namespace {
 
 constexpr std::uint64_t kMostUnits = 4096;
-constexpr float kWide = 32;     ///< what the margin is multiplied with: tanh(24) is 1 in every format
+constexpr float kWide = 32;     ///< the factor of the margin: tanh(24) is 1 in every format
 constexpr float kFixed = 1000;  ///< σ(±1000) is 1 or 0 in every format
 
 /// The rows of the one product that decides, whatever the cell: on where the sum is positive.
@@ -140,7 +140,7 @@ class Units {
       if (is_signed_) row[started_] += scale;  // a unit that is off takes away what the started one adds
     }
   }
-  /// What is `height` at the start and 0 afterwards; returned is the bias.
+  /// Adds a number that is `height` at the start and 0 afterwards; returns the bias.
   float add_start(float* row, float scale) const {
     row[started_] -= scale * height() / on_;
     return scale * height();

@@ -34,7 +34,7 @@ std::vector<std::string> cell_names();
 /// bias_ih b, bias_hh c; with embedding.weight, a row a letter, and head.weight and head.bias, a row a label.
 std::string cell_tensor(const char* what, std::uint32_t layer);
 
-/// What the network does with a token, which is a letter, in fp64, fp32 or bf16.
+/// Steps the network by a token, which is a letter, in fp64, fp32 or bf16.
 Operations cell_operations(const CellShape& shape, Letter letters, const TensorFile& tensors, Precision format);
 
 // Weights by which a nonlinear cell is an automaton: its units saturate, so

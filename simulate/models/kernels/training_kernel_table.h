@@ -198,7 +198,7 @@ struct CellRows {
 
 template <class Real>
 struct CellRowsAdjoint {
-  const Real* by_output;  ///< what is asked of a unit's output besides `by_memory`: hidden numbers a row
+  const Real* by_output;  ///< the gradient by a unit's output besides `by_memory`: hidden numbers a row
   Real* by_memory;        ///< by the memory after; becomes that by the memory before, the products' share left out
   Real* by_input;         ///< set; null where it is that by `state`: a unit takes their sums alone
 };
@@ -278,7 +278,7 @@ struct TrainingKernels {
   void (*scan_blocks)(const BlockScan<Real>&);
   void (*scan_blocks_adjoint)(const BlockScan<Real>&, const BlockScanAdjoint<Real>&);
 
-  // What TokenLayers does with every token alone (simulate/models/token_layers.h); adjoints add.
+  // The work of TokenLayers on every token alone (simulate/models/token_layers.h); adjoints add.
   void (*rms_norm)(const Rows<Real>&, const Real* gain, Real* y);
   void (*rms_norm_adjoint)(const Rows<Real>&, const Real* gain, const Real* by_y, Real* by_x, Real* by_gain);
   void (*unit_norm)(const Rows<Real>&, Real* y);
@@ -294,7 +294,7 @@ struct TrainingKernels {
   void (*scaled_gate)(const Rows<Real>&, const Real* scale, Real* logistics, Real* y);
   void (*scaled_gate_adjoint)(const Rows<Real>&, const Real* scale, const Real* logistics, const Real* by_y, Real* by_x,
                               Real* by_scale);
-  /// What rms_norm multiplies a row with.
+  /// The factor by which rms_norm multiplies a row.
   void (*rms_scales)(const Rows<Real>&, Real* scale);
   void (*rms_scales_adjoint)(const Rows<Real>&, const Real* scale, const Real* by_scale, Real* by_x);
   void (*combine)(const Combinations<Real>&, Real* to);

@@ -243,7 +243,7 @@ class ReflectionsByLetter {
     }
   }
 
-  /// What words that part here have found.
+  /// The results of words that part here.
   template <class S>
   void take_over(S, std::size_t known) const {
     if (has_handed_[known] == 0) return;

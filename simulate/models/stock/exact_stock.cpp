@@ -67,7 +67,7 @@ StockShape shape_of(std::string_view kind, std::size_t width, const std::map<std
   return shape;
 }
 
-/// What the numbers of a head that are 1 and −1 become in a layer norm of `width` numbers, two of which are 1.
+/// The values of a head's 1 and −1 after a layer norm of `width` numbers, two of which are 1.
 struct Normed {
   double on, off;
 };

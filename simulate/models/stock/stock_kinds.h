@@ -22,7 +22,7 @@ struct StockShape {
   bool final_norm = false;              ///< a norm before the read-out
   double norm_epsilon = 1e-5;           ///< of those norms
   double logit_cap = 0;                 ///< c: logits become c tanh(logit / c); 0: they stay
-  std::map<std::string, double, std::less<>> numbers;  ///< what else the kind has, by name
+  std::map<std::string, double, std::less<>> numbers;  ///< the kind's other numbers, by name
 
   std::size_t count(std::string_view name) const { return static_cast<std::size_t>(number(name)); }
   double number(std::string_view name) const;
@@ -35,7 +35,7 @@ struct StockTensor {
   Shape shape;  ///< an extent of 0: this layer has none
 };
 
-/// What a kind knows of itself beside its tensors.
+/// The facts about a kind besides its tensors.
 struct StockNumber {
   enum class Type : std::uint8_t { kSize, kFlag, kReal };
   std::string_view name;

@@ -22,7 +22,7 @@ namespace krohn {
 // One letter of one layer as bounds see it: the exact linear map of the rounded
 // weights, and how far rounding can take a step from it (MATH.md §5, "One rounded step").
 
-/// What rounding adds to the exact A H + B on its way: at most `entries[i]` to entry i by the operations at the end,
+/// The rounding errors added to the exact A H + B: at most `entries[i]` to entry i by the operations at the end,
 /// and a matrix of at most that Frobenius norm by earlier ones (the reflections before the last). Infinite: may
 /// overflow.
 struct RoundingBound {

@@ -27,7 +27,7 @@ const ReflectionProduct* reflections_of(const Matrix& matrix, Form form) {
   return form == Form::kDense ? nullptr : std::get_if<ReflectionProduct>(&matrix);
 }
 
-/// What every bound is multiplied by: the roundings of the bounds themselves, which are in double.
+/// The factor of every bound: the roundings of the bounds themselves, which are in double.
 constexpr double kOutward = 1 + 1e-12;
 
 /// Distances of codewords whose squares are far from underflow and overflow in double.
@@ -37,14 +37,14 @@ constexpr double kLeastDistance = 0x1p-300, kGreatestDistance = 0x1p300;
 /// overflows.
 struct Unit {
   double relative = 0, absolute = 0, greatest = 0;
-  /// What `roundings` roundings one after another can change, relatively.
+  /// The greatest relative change by `roundings` roundings one after another.
   double gamma(double roundings) const {
     const double lost = roundings * relative;
     return lost < 0.5 ? lost / (1 - lost) * kOutward : INFINITY;
   }
 };
 
-/// What the sums of one step can lose: `relative` times the sum of absolute values, and `absolute` by underflow.
+/// The loss of one step's sums: `relative` times the sum of absolute values, and `absolute` by underflow.
 struct RoundedSums {
   double relative = 0, absolute = 0;
 };

@@ -179,7 +179,7 @@ struct Certificate {
   ArithmeticName arithmetic = Precision::kFp32;
   Form form = Form::kStructured;
   Order order{};
-  /// What the answers are held against, where that is not the automaton that a network brings along: state 0 first, and
+  /// The truth of the answers, where that is not the network's own automaton: state 0 first, and
   /// at the end at most one state to which no word leads (language_to_write). Answers are outputs of the network's
   /// automaton, or numbers of logits.
   std::optional<TrackedAutomaton> language = {};
@@ -236,8 +236,8 @@ class Contradiction : public Error {
   using Error::Error;
 };
 
-/// What `search` finds within a share of the time that is left (groups/time_limit.h); nothing once that is over, which
-/// says nothing about the network. Another limit that it meets is the caller's to hear of.
+/// Returns the findings of `search` within a share of the time that is left (groups/time_limit.h); nothing once that is
+/// over, which says nothing about the network. Another limit that it meets is the caller's to hear of.
 template <class Search>
 std::invoke_result_t<Search> within_time(double share, Search&& search) {
   const TimeLimit limit = TimeLimit::part(share);

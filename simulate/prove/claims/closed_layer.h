@@ -71,7 +71,7 @@ class ClosedLayer {
 
   LabelLayer take_machine() { return std::move(machine_); }
 
-  /// What was found, for the certificate: codewords by their numbers in the decoder.
+  /// The result, for the certificate: codewords by their numbers in the decoder.
   ClosedTable table(const Layer& layer) const {
     std::vector<std::vector<std::uint32_t>> in_book(hints_.size());
     for (std::uint32_t i = 0; i < codeword_count(layer); ++i) in_book[codeword_book(layer, i)].push_back(i);

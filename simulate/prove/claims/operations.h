@@ -27,7 +27,7 @@ struct Operation {
   std::uint32_t size = 0;                 ///< of "numbers": how often; of "memory" and "row": how many
   std::vector<std::uint32_t> shape = {};  ///< of the result, for everything that is computed
   std::uint32_t terms = 0;                ///< of "dot" and "norm"
-  std::vector<View> of = {};              ///< what it is computed from
+  std::vector<View> of = {};              ///< its operands
   friend bool operator==(const Operation&, const Operation&) = default;
 };
 
@@ -38,7 +38,7 @@ struct Operations {
   std::vector<std::uint32_t> before, after;  ///< tokens around every word; after those behind it all is forgotten
   std::vector<std::uint32_t> start, keep;    ///< lists that are remembered before the first token and after each
   std::uint32_t logits = 0;                  ///< the list of them
-  Precision format = Precision::kFp32;       ///< what every operation rounds to: fp64, fp32 or bf16
+  Precision format = Precision::kFp32;       ///< the format of every operation's result: fp64, fp32 or bf16
   friend bool operator==(const Operations&, const Operations&) = default;
 };
 

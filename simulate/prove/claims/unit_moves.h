@@ -168,7 +168,7 @@ class UnitRun {
  public:
   virtual ~UnitRun() = default;
   virtual void reset() = 0;
-  /// What the readout says, or kNoState. Nothing once a layer leaves its unit codewords: the numbers have to be written
+  /// The readout, or kNoState. Nothing once a layer leaves its unit codewords: the numbers have to be written
   /// out then, and this run is over until `reset`.
   virtual std::optional<State> step(Letter letter) = 0;
 };

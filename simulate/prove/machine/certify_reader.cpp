@@ -54,7 +54,7 @@ constexpr double kNoMargin = std::numeric_limits<double>::infinity();
 struct Reading {
   ReaderRun run;
   Word beginning, period;
-  Word word{};                ///< what was read
+  Word word{};                ///< the letters read so far
   double margin = kNoMargin;  ///< the least since the length was doubled
   bool has_runs = false;      ///< of random letters
   bool ended = false;

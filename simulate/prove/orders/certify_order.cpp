@@ -39,7 +39,7 @@ class OneLetter {
   std::optional<ReflectionChunk<A>> chunk_;
 };
 
-/// What the proof that nothing rounds found.
+/// The result of the proof that nothing rounds.
 struct ExactNetwork {
   LabelMachine machine;
   std::vector<std::string> evidence;  ///< per layer

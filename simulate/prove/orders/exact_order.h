@@ -56,8 +56,8 @@ struct StateExtent {
   void add(const std::vector<double>& numbers, std::size_t n);
 };
 
-/// What makes the layer exact, in words; nothing when no proof was found, which says nothing about the layer. The
-/// states must be all that words reach if letters round nothing; that they do not is part of what is proved.
+/// The reason why the layer is exact, in words; nothing when no proof was found, which says nothing about the layer.
+/// The states must be all that words reach if letters round nothing; that they do not is part of what is proved.
 ///
 /// With maps (`ordered.affine()`): every composition of letters, in any association, and its application to any state.
 /// In the UT form: chunks of any number of letters. O(maps · letters · n³), O(vectors · factors · n).

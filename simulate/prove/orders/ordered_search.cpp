@@ -133,7 +133,7 @@ class ChunkSearch {
   void run();
 
   const std::optional<Word>& failing() const { return failing_; }     ///< a shortest one
-  const std::optional<std::string>& limit() const { return limit_; }  ///< what stopped the search
+  const std::optional<std::string>& limit() const { return limit_; }  ///< the limit that stopped the search
   std::uint64_t right_up_to() const { return right_up_to_; }  ///< all words of at most so many letters are right
   std::uint64_t starts() const { return starts_.size(); }     ///< states at the beginnings of chunks
 
@@ -194,7 +194,7 @@ class LengthSearch {
   void run();
 
   const std::optional<Word>& failing() const { return failing_; }     ///< a shortest one
-  const std::optional<std::string>& limit() const { return limit_; }  ///< what stopped the search
+  const std::optional<std::string>& limit() const { return limit_; }  ///< the limit that stopped the search
   std::uint64_t right_up_to() const { return right_up_to_; }  ///< all words of at most so many letters are right
   std::uint64_t starts() const { return starts_.size(); }     ///< states at the beginnings of blocks
 

@@ -25,7 +25,7 @@ class OrderSystem {
   virtual void letter(Letter letter, std::uint32_t* map) = 0;
   virtual void compose(const std::uint32_t* second, const std::uint32_t* first, std::uint32_t* out) = 0;
   virtual void apply(const std::uint32_t* map, const std::uint32_t* state, std::uint32_t* out) = 0;
-  /// What the map does to the automaton's states; its entries, or a state's numbers, until the next call.
+  /// The map of the automaton's states; its entries, or a state's numbers, until the next call.
   virtual std::span<const std::uint32_t> moved_states(const std::uint32_t* map) const = 0;
   virtual const std::vector<double>& map_entries(const std::uint32_t* map) = 0;
   virtual const std::vector<double>& state_entries(const std::uint32_t* state) = 0;

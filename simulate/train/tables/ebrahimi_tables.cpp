@@ -13,7 +13,7 @@
 
 namespace krohn {
 
-// What Ebrahimi & Memisevic 2025 print in Tables 1 and 3: scaled accuracies
+// The figures of Ebrahimi & Memisevic 2025, Tables 1 and 3: scaled accuracies
 // at the lengths of training, 2 to 10, and at 500 letters.
 
 /// m.

@@ -320,7 +320,7 @@ std::set<std::string> parts_of(const Cells& cells) {
   return keys;
 }
 
-/// What the model calls its width; empty where its name has none.
+/// The name of the model's width; empty where it has none.
 std::string width_of(const std::string& model) {
   for (const char* const key : kWidths)
     if (part_of(model, key)) return key;

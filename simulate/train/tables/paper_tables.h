@@ -12,7 +12,7 @@
 namespace krohn {
 
 enum class TableScale {
-  kSmall,  ///< what two cores train in minutes
+  kSmall,  ///< the sizes that two cores train in minutes
   kPaper,  ///< the sizes, steps and learning rates of the paper
 };
 
@@ -34,7 +34,7 @@ struct PaperTable {
   bool is_curve = false;                 ///< columns are numbers of training samples: a figure of accuracy by them
   bool rescaled = false;                 ///< the recipe measures with states kept at their norm
   std::string cells_of{};                ///< the table whose runs these are, counted otherwise; empty: its own
-  std::vector<std::string> notes{};      ///< what the recipe cannot do as written, or the paper does not say
+  std::vector<std::string> notes{};      ///< steps that the recipe cannot do as written, or that the paper leaves open
 };
 
 /// Seeds of training, one after another.

@@ -87,7 +87,7 @@ struct MeasuredRun {
   std::unique_ptr<SequenceModel<float>> model;
 };
 
-/// What an experiment trains on, and what it is tested on.
+/// The tasks that an experiment trains and is tested on.
 struct Tasks {
   std::unique_ptr<Task> trained, own_test;
   const Task& test() const { return own_test ? *own_test : *trained; }

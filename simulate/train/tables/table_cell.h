@@ -27,17 +27,17 @@ enum class Reported : std::uint8_t {
 
 struct Experiment {
   std::string row, column;  ///< where it stands in the table
-  std::string task, model;  ///< what make_task and make_model take
+  std::string task, model;  ///< the arguments of make_task and make_model
   TrainOptions training;
   std::vector<double> rates;
   std::vector<std::uint64_t> seeds;           ///< a run for every rate and seed
-  std::optional<double> paper;                ///< what the paper reports at `length`, scaled
+  std::optional<double> paper;                ///< the paper's figure at `length`, scaled
   std::uint64_t length = 500;                 ///< that the paper tests at
   std::uint64_t words = 300;                  ///< on which every run is tested at that length
   double expected_share = -1;                 ///< of runs that hold, where theory says one; otherwise −1
-  std::optional<double> paper_trained{};      ///< what it reports at the lengths of training
+  std::optional<double> paper_trained{};      ///< its figure at the lengths of training
   std::optional<LengthRange> test_lengths{};  ///< it tests at, each as often, in place of `length` alone
-  std::string test_task{};                    ///< what it tests on; empty: the task that it trains on
+  std::string test_task{};                    ///< the task of the test; empty: the task of training
   Reported reported = Reported::kLeastLoss;
 };
 

@@ -248,7 +248,7 @@ Dfa read(const std::string& text, const LanguageOptions& options = {}) {
 
 using Points = std::vector<State>;
 
-/// What each letter does to the points, from 1.
+/// The action of each letter on the points, from 1.
 std::vector<Points> maps(const Dfa& dfa) {
   std::vector<Points> all(dfa.letters());
   for (Letter letter = 0; letter < dfa.letters(); ++letter)

@@ -382,7 +382,7 @@ TEST_CASE("probabilities are refused, unless some label has none") {
     CAPTURE(second);
     CHECK(error_of(with(first, second)) == "no error");
   }
-  // What krohn writes, it reads.
+  // krohn reads the files that it writes.
   const Dfa odd =
       Dfa::acceptor(Alphabet::from_names(std::vector<std::string>{"x:0.8", "y:0.2"}), {0, 1, 1, 0}, 0, {false, true});
   CHECK(read(write_dot(odd)) == odd);

@@ -254,7 +254,7 @@ Dfa round_trip(const Dfa& dfa, FileFormat write, FileFormat read) {
   return read_automaton(write_automaton(dfa, write), "text", read);
 }
 
-std::vector<Dfa> samples() {
+std::vector<Dfa> sample_automata() {
   std::vector<Dfa> all{parse_regex("(a|b)*abb"), parse_regex("[]"), parse_regex("a*"),
                        parse_regex("\"SYN\"(\"ACK\"|\"(1 2)\")*")};
   Dice dice(41);
@@ -366,7 +366,7 @@ void check_openfst(const Dfa& dfa) {
 }  // namespace
 
 TEST_CASE("mata, GAP and DOT come back state for state") {
-  for (const Dfa& dfa : samples()) {
+  for (const Dfa& dfa : sample_automata()) {
     CHECK(round_trip(dfa, FileFormat::kMata, FileFormat::kMata) == dfa);
     if (dfa.letters() > 0) CHECK(round_trip(dfa, FileFormat::kGap, FileFormat::kGap) == dfa);
     CHECK(round_trip(dfa, FileFormat::kDot, FileFormat::kDot) == dfa);
@@ -378,7 +378,7 @@ TEST_CASE("mata, GAP and DOT come back state for state") {
 }
 
 TEST_CASE("expressions come back as the same language") {
-  std::vector<Dfa> few = samples();
+  std::vector<Dfa> few = sample_automata();
   few.erase(few.begin() + 12, few.end());
   for (const Dfa& dfa : few)
     CHECK_FALSE(distinguishing_word(round_trip(dfa, FileFormat::kRegex, FileFormat::kRegex), dfa));
@@ -409,7 +409,7 @@ TEST_CASE("Moore and Mealy machines as AALpy writes them") {
 }
 
 TEST_CASE("HOA: the finite words, each followed by empty steps") {
-  for (const Dfa& dfa : samples()) {
+  for (const Dfa& dfa : sample_automata()) {
     const std::string text = write_hoa(dfa);
     CHECK(text.starts_with("HOA: v1\n"));
     CHECK(text.ends_with("--END--\n"));
@@ -419,7 +419,7 @@ TEST_CASE("HOA: the finite words, each followed by empty steps") {
 }
 
 TEST_CASE("OpenFst: the bytes of a vector transducer with its symbols") {
-  for (const Dfa& dfa : samples()) check_openfst(dfa);
+  for (const Dfa& dfa : sample_automata()) check_openfst(dfa);
 }
 
 TEST_CASE("LaTeX: a node for each state, an edge for each pair of neighbours, a row for each state") {

@@ -68,7 +68,7 @@ Dfa reference_determinise(const Nfa& nfa) {
 }
 
 /// The states of two automata in step: no reachable pair disagrees.
-bool equivalent(const Dfa& a, const Dfa& b) {
+bool agree_in_step(const Dfa& a, const Dfa& b) {
   std::set<std::pair<State, State>> seen{{a.initial(), b.initial()}};
   std::vector<std::pair<State, State>> queue(seen.begin(), seen.end());
   while (!queue.empty()) {
@@ -124,7 +124,7 @@ TEST_CASE("both sizes agree with the textbook, and never have more states") {
     const Dfa dfa = determinise(nfa), reference = reference_determinise(nfa);
     CHECK(dfa.states() <= reference.states());
     CHECK(is_breadth_first(dfa));
-    CHECK(equivalent(dfa, reference));
+    CHECK(agree_in_step(dfa, reference));
   }
 }
 
@@ -540,7 +540,7 @@ namespace {
 
 bool accepts(const Dfa& dfa, const Word& word) { return dfa.accepts(dfa.run(word)); }
 
-Word joined(const Word& u, const Word& v) {
+Word concatenated(const Word& u, const Word& v) {
   Word word = u;
   word.insert(word.end(), v.begin(), v.end());
   return word;
@@ -573,7 +573,7 @@ Dfa finite_language(Letter letters, const std::set<Word>& words) {
   std::vector<bool> accepting;
   for (const Word& node : nodes) {
     accepting.push_back(words.count(node) == 1);
-    for (Letter letter = 0; letter < letters; ++letter) table.push_back(number(joined(node, {letter})));
+    for (Letter letter = 0; letter < letters; ++letter) table.push_back(number(concatenated(node, {letter})));
   }
   accepting.push_back(false);
   table.insert(table.end(), letters, static_cast<State>(nodes.size()));
@@ -682,11 +682,11 @@ TEST_CASE("quotients agree with the words and obey their laws") {
     CAPTURE(round);
     for (int i = 0; i < 30; ++i) {
       const Word word = random_word(dice, letters, 12);
-      REQUIRE(accepts(left_quotient(language, u), word) == accepts(language, joined(u, word)));
-      REQUIRE(accepts(right_quotient(language, u), word) == accepts(language, joined(word, u)));
+      REQUIRE(accepts(left_quotient(language, u), word) == accepts(language, concatenated(u, word)));
+      REQUIRE(accepts(right_quotient(language, u), word) == accepts(language, concatenated(word, u)));
     }
-    REQUIRE(left_quotient(left_quotient(language, u), v) == left_quotient(language, joined(u, v)));
-    REQUIRE(right_quotient(right_quotient(language, u), v) == right_quotient(language, joined(v, u)));
+    REQUIRE(left_quotient(left_quotient(language, u), v) == left_quotient(language, concatenated(u, v)));
+    REQUIRE(right_quotient(right_quotient(language, u), v) == right_quotient(language, concatenated(v, u)));
     REQUIRE(left_quotient(language, finite_language(letters, {u})) == left_quotient(language, u));
     REQUIRE(right_quotient(language, finite_language(letters, {u})) == right_quotient(language, u));
     REQUIRE(left_quotient(language, finite_language(letters, {u, v})) ==

@@ -79,7 +79,7 @@ TEST_CASE("a config is what format_config wrote, and hostile JSON is refused bri
   }
 }
 
-// What one step of a delta rule can do, against all maps of a few points; and the walk through the states.
+// The maps of one step of a delta rule, against all maps of a few points; and the walk through the states.
 
 namespace {
 

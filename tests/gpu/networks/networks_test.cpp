@@ -299,7 +299,7 @@ TEST_CASE("only a device that is missing, or does not do this, is replaced by th
   CHECK(noted == "--order: not this one");
   CHECK_THROWS_AS(on_device(true, note, none, here), SystemError);
   CHECK_THROWS_AS(on_device(true, note, other, here), SystemError);
-  // What is wrong with the job, and what the device did wrongly, is told.
+  // A fault of the job and a fault of the device are both reported.
   CHECK_THROWS_AS(on_device(
                       false, note, []() -> int { throw InputError("bad"); }, here),
                   InputError);

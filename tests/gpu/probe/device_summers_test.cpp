@@ -1,4 +1,4 @@
-// What a device has to probe. Without one, that it says so.
+// The summers of a device, to be probed. Without one, that it says so.
 
 #include "krohn/gpu/probe/device_summers.h"
 

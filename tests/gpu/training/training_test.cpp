@@ -95,7 +95,7 @@ void load(Stepper& stepper, std::uint32_t m, const SequenceModel<float>& model) 
   stepper.load(m, model.parameters(), zeros, zeros);
 }
 
-/// What the model in double, with the same parameters, says of a batch.
+/// The outputs of the model in double, with the same parameters, on a batch.
 std::vector<double> expected_gradient(const char* shape, const Task& task, const SequenceModel<float>& narrow,
                                       const TrainingBatch& batch, double& loss) {
   const auto model = make_model<double>(shape, task, 1);

@@ -363,7 +363,7 @@ PermutationGroup regular(const PermutationGroup& group) {
   return PermutationGroup::from_generators(elements.size(), std::move(generators));
 }
 
-/// What isomorphic groups agree on.
+/// The invariants of isomorphic groups.
 std::map<std::pair<std::uint64_t, std::uint64_t>, int> class_table(const PermutationGroup& group) {
   std::map<std::pair<std::uint64_t, std::uint64_t>, int> table;
   for (const ConjugacyClass& one : conjugacy_classes(group)) ++table[{one.element_order, one.size}];

@@ -100,7 +100,7 @@ TEST_CASE("−0 and +0 are one state, other numbers keep their bits") {
 
 namespace {
 
-/// What simulate/arithmetic/arithmetic.h promises, by exact dyadic numbers: the oracle of one arithmetic.
+/// The definitions of simulate/arithmetic/arithmetic.h, by exact dyadic numbers: the oracle of one arithmetic.
 struct Promised {
   ArithmeticName name;
   BinaryFormat sum =

@@ -134,7 +134,7 @@ void flip_bits(const Network& network, ArithmeticName arithmetic, Form form, std
       }
 }
 
-/// What a certificate claims, without the evidence.
+/// The claims of a certificate, without the evidence.
 std::string claim_of(const Certificate& certificate) {
   return fmt::format("{} {} {} {} {}", to_string(certificate.claim), certificate.length(),
                      to_string(certificate.arithmetic), to_string(certificate.form), to_string(certificate.order));

@@ -56,7 +56,7 @@ inline Certificate random_refutation(const Network& network, ArithmeticName arit
   return certificate;
 }
 
-/// What is found of the network when it is held against the language.
+/// The verdict on the network against the language.
 inline Certificate against(const Network& network, const Dfa& language, ArithmeticName arithmetic) {
   Question question;
   question.subject = &network;

@@ -608,7 +608,7 @@ LearnedStates seen_of(const SequenceModel<float>& model, const Task& task) {
                         tracked_automaton(task, input_machine(task).automaton));
 }
 
-/// What a whole step changes, of every letter's matrix.
+/// The change that a whole step makes to every letter's matrix.
 double greatest_pull(const SequenceModel<float>& model, const Task& task) {
   const std::vector<float> all = pulled_letters(model, task, seen_of(model, task), 1);
   REQUIRE(all.size() == model.parameters().size());

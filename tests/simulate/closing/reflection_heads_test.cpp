@@ -1,4 +1,4 @@
-// What is silenced in a head of reflections and how pairs of keys are turned: at each bound and one step past it, and
+// Silenced coordinates of a head of reflections, and turned pairs of keys: at each bound and one step past it, and
 // never to another product.
 
 #include "krohn/simulate/closing/close_reflections.h"

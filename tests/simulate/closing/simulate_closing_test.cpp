@@ -243,7 +243,7 @@ TEST_CASE("vertices are permuted exactly, as often as one likes, in fp32 and fp6
       MatrixXd state = MatrixXd::Zero(8, values);
       for (const Letter before : input.before) state = read<double>(state, head->letters[before]);
       CHECK(state.isZero(0));
-      // What stands after a word is told by where its classes are, and nothing else.
+      // The state after a word is known by the places of its classes, and by nothing else.
       std::map<std::vector<Point>, MatrixXd> seen;
       std::vector<Point> at(points);
       std::iota(at.begin(), at.end(), 0U);
@@ -309,7 +309,7 @@ TEST_CASE("a turn by a twelfth holds the classes modulo 2, 3, 4, 6 and 12, one b
         CHECK(held.letters[letter][held.class_of[state]] == held.class_of[tracked.automaton.next(state, letter)]);
       }
   }
-  // What the model does not read of a head says nothing.
+  // Numbers of a head that the model does not read mean nothing.
   Head unread = turning_head(*task, kTurn / 12, 2);
   unread.out.setZero();
   CHECK(learned_classes(unread, input, tracked).congruences.empty());

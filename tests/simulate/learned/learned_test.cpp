@@ -131,8 +131,8 @@ TEST_CASE("a letter's map is the reflection that its key is, and a reset's is ze
         std::string::npos);
 }
 
-// What is extracted from a network is what it computes: the minimal automaton of a compiled language, and of a network
-// that drifts the one it follows for a while, with a word that shows where it leaves.
+// The extracted automaton is the one that the network computes: the minimal automaton of a compiled language, and of a
+// network that drifts the one it follows for a while, with a word that shows where it leaves.
 
 namespace {
 

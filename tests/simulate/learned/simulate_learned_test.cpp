@@ -33,7 +33,7 @@
 
 using namespace krohn;
 
-// What is said of a trained model is said of its own read-out: states that grow, ties, and margins along a word.
+// Verdicts about a trained model hold of its own read-out: states that grow, ties, and margins along a word.
 
 namespace {
 
@@ -98,7 +98,7 @@ TEST_CASE("a state that doubles is read rightly until it overflows, not until ne
   const Network network = network_of(*model, *task);
   CHECK(network_is_right(network, Word(53, 0)));
   CHECK_FALSE(network_is_right(network, Word(54, 0)));
-  // What is said of the model is said of its own read-out.
+  // Verdicts about the model hold of its own read-out.
   const ModelFindings findings = examine_model(*model, *task);
   CHECK(findings.claim == "refuted");
   CHECK(findings.claim_length == 128);

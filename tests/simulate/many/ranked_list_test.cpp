@@ -23,7 +23,7 @@ constexpr unsigned kSizes[] = {1, 2, 3, 4, 7};
 
 std::string line_of(std::uint64_t item) { return "{\"square\": " + std::to_string(item * item) + "}"; }
 
-/// What rank 0 keeps; throws what it throws.
+/// The result on rank 0; rethrows its exceptions.
 std::map<std::uint64_t, std::string> kept_of(
     unsigned size, unsigned threads, const std::vector<std::uint64_t>& items,
     const std::function<std::string(unsigned rank, std::uint64_t)>& line,

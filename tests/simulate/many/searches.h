@@ -33,7 +33,7 @@ inline std::string text_of(const Certificate& certificate) {
   return text;
 }
 
-/// What rank 0 is given, after a look at whether the others are given the same.
+/// The result on rank 0, after a check that the others have the same.
 inline std::string search(unsigned size, const Network& network, const CertifyOptions& options,
                           const KeptSearch& kept) {
   std::string text;

@@ -15,7 +15,7 @@
 
 namespace krohn::test {
 
-/// What the threads share.
+/// State that the threads share.
 class ThreadJob {
  public:
   explicit ThreadJob(unsigned size) : size(size), barrier(size), numbers(size), words(size), maps(size), mail(size) {}

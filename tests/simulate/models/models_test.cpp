@@ -353,7 +353,7 @@ TEST_CASE_TEMPLATE("a state of any exponent is scaled to just below 1, and by no
         REQUIRE(std::isnormal(by[0]));
         REQUIRE(std::isnormal(1 / by[0]));
         const Real size = std::abs(state[1]);
-        // What is subnormal takes one more letter; the two greatest exponents would take a subnormal factor.
+        // A subnormal number takes one more letter; the two greatest exponents would take a subnormal factor.
         if (std::abs(x) < Limits::min())
           REQUIRE(by[0] == std::ldexp(Real{1}, -least_normal));
         else if (exponent >= Limits::max_exponent - 2)

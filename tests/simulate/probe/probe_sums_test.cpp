@@ -1,4 +1,4 @@
-// What the probe says of sums that a made-up machine takes: its digits, roundings, flushes and orders are known, and it
+// The probe's report on sums of a made-up machine: its digits, roundings, flushes and orders are known, and it
 // computes with exact rational numbers, not with krohn's arithmetics.
 
 #include "krohn/simulate/probe/probe_sums.h"

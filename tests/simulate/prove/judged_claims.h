@@ -11,7 +11,7 @@
 
 namespace krohn {
 
-/// What became of changed networks.
+/// The outcomes of changed networks.
 struct Tally {
   std::uint64_t valid = 0;
   std::uint64_t proved_by_codewords = 0, proved_by_search = 0, refuted = 0, open = 0;

@@ -25,7 +25,7 @@ CertifyOptions in(const char* arithmetic, const char* order) {
   return options;
 }
 
-/// What the reference says after the word.
+/// The reference's answer after the word.
 std::optional<State> answer(const Network& network, const CertifyOptions& options, const Word& word) {
   if (!options.order.is_sequential())
     return reference_reading(network, options.arithmetic, options.form, options.order, word).answers.back();

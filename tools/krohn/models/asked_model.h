@@ -28,13 +28,13 @@ class AskedModel {
   virtual const Alphabet& alphabet() const = 0;
   /// The network, where it is one.
   virtual const Network* network() const { return nullptr; }
-  /// What reads letters, where that is no network.
+  /// The reader of letters, where the model is no network.
   virtual const ReadModel* reader() const { return nullptr; }
   /// Why no certificate of it can be written; empty where it can.
   virtual std::string without_certificate() const { return {}; }
   /// Subject and language of the question.
   virtual void ask_in(Question& question) const = 0;
-  /// What it is and how it is read, a line each, for people; and for programs.
+  /// The model and the way it is read, a line each, for people; and for programs.
   virtual std::vector<std::string> about(const Question& question) const = 0;
   virtual void about(nlohmann::ordered_json& json) const = 0;
 };

@@ -9,7 +9,7 @@
 namespace krohn {
 namespace {
 
-/// What threads share.
+/// The state that threads share.
 struct Loaded {
   Loaded(Checkpoint given, Precision precision) : checkpoint(std::move(given)), model(checkpoint, precision) {
     reader = checkpoint_reader(checkpoint, model);

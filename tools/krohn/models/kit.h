@@ -12,7 +12,7 @@
 
 namespace krohn {
 
-/// What the tokens of a model mean, and the automaton that says which answer is right.
+/// The meaning of a model's tokens, and the automaton of the right answers.
 struct KitTracker {
   Dfa automaton;
   std::vector<std::uint32_t> begin;          ///< tokens that begin a word

@@ -46,7 +46,7 @@ struct LetterComparison {
   const LetterSpectrum* learned = nullptr;
   const LetterSpectrum* exact = nullptr;
   std::vector<double> betas;  ///< learned
-  Transformation map;         ///< what the letter does to the states of the exact automaton
+  Transformation map;         ///< the letter's map of the exact automaton's states
 };
 
 /// The letters that both have, with the modes of at least that weight. Throws InputError when there is none.

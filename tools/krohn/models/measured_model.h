@@ -30,7 +30,7 @@ class MeasuredModel {
   /// The first length that the task has, from this one on.
   virtual std::uint64_t length_from(std::uint64_t length) const = 0;
 
-  std::string model, task, reading;  ///< what they are called
+  std::string model, task, reading;  ///< their names
   double chance = 0;
   bool on_cuda = false;
 };

@@ -22,7 +22,7 @@ namespace krohn {
 /// name. Throws InputError for a folder whose model PyTorch trained.
 std::string file_of_run(const std::string& name);
 
-/// What may stand in an old folder and must not stay beside other parameters.
+/// The files of an old folder that must not remain beside other parameters.
 std::vector<std::string_view> files_beside_parameters();
 
 /// Whether a .safetensors file holds the parameters of a model, rather than a network.
@@ -32,7 +32,7 @@ struct TrainedSubject {
   std::string name;  ///< as the user wrote it
   TrainedModel trained;
   std::unique_ptr<Task> task;
-  /// What the task is called: its name, where the task was made by it or is still what it says.
+  /// The name to print for the task: its own, where the task was made by it or is still what it says.
   std::string task_name = {};
 };
 
@@ -42,7 +42,7 @@ nlohmann::ordered_json forward_json(const ComparedAnswers& compared);
 
 TrainedSubject load_trained_subject(const std::string& name, const LanguageOptions& options);
 
-/// What must be the same when a test is gone on with.
+/// The settings that must agree when a test is resumed.
 struct TestedWords {
   std::string model;  ///< the fingerprint of the model's file
   std::string arithmetic, form;

@@ -60,7 +60,7 @@ void remark_on_acceptance(const Subject& subject, std::FILE* to) {
              visible(subject.name));
 }
 
-/// What the name says now: a language, a file of one, or a task.
+/// The present meaning of the name: a language, a file of one, or a task.
 Dfa named_now(const std::string& name, const LanguageOptions& options) {
   if (!prefix_of_language(name).empty()) return load_language(name, options);
   std::error_code error;

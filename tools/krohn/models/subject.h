@@ -10,7 +10,7 @@
 
 namespace krohn {
 
-/// What `name` says, a .safetensors model's automaton included. Throws as load_subject.
+/// The language of `name`, a .safetensors model's automaton included. Throws as load_subject.
 Automaton load_operand(const std::string& name, const LanguageOptions& options);
 
 struct Subject {
@@ -42,8 +42,9 @@ void require_model(const std::string& name, const std::string& verb);
 /// Of a folder that `krohn compile --target torch` wrote, the network in it; any other name as it is.
 std::string file_of_torch_folder(const std::string& name);
 
-/// What `name` says, a folder of `krohn compile --target torch` included. Throws as load_language and load_network.
-/// `remarks` (standard error, for a person) is told of a file that is read all the same and is probably not meant so.
+/// The subject of `name`, a folder of `krohn compile --target torch` included. Throws as load_language and
+/// load_network. `remarks` (standard error, for a person) is told of a file that is read all the same and is probably
+/// not meant so.
 Subject load_subject(const std::string& name, const LanguageOptions& options, std::FILE* remarks = nullptr);
 
 /// A name that a model's file keeps beside an automaton. The automaton was read, and verdicts are about it alone; the

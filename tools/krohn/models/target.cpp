@@ -117,7 +117,7 @@ bool is_recurrence_target(const std::string& target) {
   return std::ranges::find(recurrence_families(), target) != recurrence_families().end();
 }
 
-/// What a target's file is named like; empty for folders.
+/// The extension of a target's file; empty for folders.
 std::string extension_of(const std::string& target) {
   if (target == kKrohn || is_recurrence_target(target)) return ".safetensors";
   if (target == kOnnx) return ".onnx";

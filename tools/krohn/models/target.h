@@ -10,7 +10,7 @@
 
 namespace krohn {
 
-/// What `--target` takes. "krohn", the standard, is krohn's own file.
+/// The values of `--target`. "krohn", the default, is krohn's own file.
 std::vector<std::string> target_names();
 
 /// The name of the target that is meant. Throws InputError: with the reason for architectures that krohn does not

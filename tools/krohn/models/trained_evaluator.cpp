@@ -12,7 +12,7 @@
 namespace krohn {
 namespace {
 
-/// What threads share.
+/// The state that threads share.
 struct Loaded {
   Loaded(TrainedSubject given, Precision precision)
       : subject(std::move(given)),

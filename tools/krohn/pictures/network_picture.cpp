@@ -96,7 +96,7 @@ std::optional<Eigen::Index> set_coordinate(const Eigen::MatrixXd& b) {
   return row;
 }
 
-/// What does what in a layer: action descriptions with the letters (first layer) that call for them.
+/// The actions of a layer: descriptions with the letters (first layer) that call for them.
 std::vector<std::pair<std::string, std::string>> rows_of(const Network& network, std::size_t index) {
   const Layer& layer = network.layers[index];
   std::vector<std::string> callers(layer.transitions.size());

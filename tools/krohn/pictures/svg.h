@@ -52,7 +52,7 @@ class Svg {
 /// A title in lines of at most so many characters, broken behind commas and spaces: names of models are long.
 std::vector<std::string> title_lines(const std::string& title, std::size_t columns);
 
-/// What --plot takes: the name of an .svg, .png or .pdf file. Throws InputError for another.
+/// The value of --plot: the name of an .svg, .png or .pdf file. Throws InputError for another.
 void require_plot_name(const std::string& path);
 
 /// Writes the picture, in the format that the name says.

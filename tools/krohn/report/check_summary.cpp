@@ -56,7 +56,7 @@ void ClassSummary::add(std::string_view line) {
       const bool listed = rows.is_array(), brief = row.is_string();
       const std::string name =
           !listed ? key : row.value(kind == std::string_view("classes") ? "class" : "property", "");
-      // What both have is a verdict of the minimal automaton as well as a class.
+      // Findings of both are a verdict of the minimal automaton as well as a class.
       if (kind == std::string_view("verdicts") && facts.contains("classes") && is_class_.contains(name)) continue;
       if (kind == std::string_view("classes")) is_class_.insert(name);
       count(name, brief ? row.get<std::string>() : row.value("answer", ""));

@@ -378,7 +378,7 @@ std::string made_from(const std::string& subject, const StreamOptions& options) 
   return digest_of_work({kThisKrohn, options.said, subject}, files_of_language(subject, options.reading));
 }
 
-/// What an earlier run left: its whole lines. What it did not finish to write is cut off.
+/// The whole lines that an earlier run left. A line that it did not finish is cut off.
 std::set<std::string> continue_after(const StreamOptions& options, ClassSummary& summary) {
   const std::string &output = options.output, &said = options.said;
   std::set<std::string> done;

@@ -96,7 +96,7 @@ std::string joined(const Json& list, const char* between) {
 
 std::string properties(const Json& facts) {
   std::string text = "order " + text_of(facts["order"]);
-  // What has no name is called by its order and factors, which stand here and in the next row.
+  // Groups without a name are called by their order and factors, which stand here and in the next row.
   if (facts.contains("name") && !facts["name"].get_ref<const std::string&>().starts_with("order "))
     text += fmt::format(" ({})", facts["name"].get<std::string>());
   for (const char* property : {"abelian", "nilpotent", "solvable", "perfect", "simple", "transitive", "primitive"})

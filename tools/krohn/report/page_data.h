@@ -39,7 +39,7 @@ nlohmann::ordered_json svg_of(const std::string& dot, const std::string& engine)
 /// {"svg": …, "has_states": …} of the states one by one, which the page lights; null where the page draws a table.
 nlohmann::ordered_json picture_of(const Dfa& automaton);
 
-/// What was found out about a language, a model, a run or a checkpoint.
+/// The findings about a language, a model, a run or a checkpoint.
 struct Findings {
   std::string subject = {};                  ///< as the user wrote it
   std::string language = {};                 ///< that `krohn compile` takes, with its options; empty where nobody knows
@@ -48,7 +48,7 @@ struct Findings {
   std::string no_network = {};               ///< why
   std::optional<ModelVerdict> verdict = {};  ///< of the network, or of the run
   std::string arithmetic = {};               ///< without a verdict: that the page steps the network in
-  nlohmann::ordered_json run = {};           ///< what a run adds to the page (run_findings.h); null: none
+  nlohmann::ordered_json run = {};           ///< the run's part of the page (run_findings.h); null: none
   std::vector<PlanRow> plans = {};
   std::vector<Job> jobs = {};
   std::vector<std::string> commands = {};  ///< that make all of it again

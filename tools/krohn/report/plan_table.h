@@ -18,7 +18,7 @@ std::string exactness(const PlanRow& row);
 
 nlohmann::ordered_json plan_to_json(const PlanRow& row);
 
-/// What was proved of a network before it was written, a line each.
+/// The claims proved about a network before it was written, a line each.
 std::vector<std::string> in_words(const KeptPromise& kept);
 nlohmann::ordered_json kept_to_json(const KeptPromise& kept);
 

@@ -232,7 +232,7 @@ Json margins_data(const MachineSubject& machine, const Certificate& certificate,
   return absent(error.what());
 }
 
-/// What run.json says of the best run.
+/// The entry of run.json for the best run.
 Json training_data(const std::string& file) {
   const std::filesystem::path path = std::filesystem::path(file).parent_path() / "run.json";
   if (!std::filesystem::is_regular_file(path)) return nullptr;

@@ -201,7 +201,7 @@ DecidingWord answer_to(LanguageQuestion question, const Automaton& a, const Auto
   return accepted_word(a, limits);
 }
 
-/// What a machine with outputs says of the word, over the common letters.
+/// The answer of a machine with outputs to the word, over the common letters.
 std::string output_of(const Automaton& automaton, const std::vector<std::optional<Letter>>& letters, const Word& word) {
   const Dfa& dfa = std::get<Dfa>(automaton);
   State state = dfa.initial();

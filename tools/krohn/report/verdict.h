@@ -35,7 +35,7 @@ Certificate listed_certificate(const Certificate& certificate, const Subject& su
   }
 }
 
-/// What `--json` says of an outcome: the claim, how far it goes and what was examined. What a re-checker needs is in
+/// The JSON of an outcome: the claim, how far it goes and what was examined. What a re-checker needs is in
 /// the certificate file (simulate/check/certificate_file.h).
 nlohmann::ordered_json verdict_to_json(const Certificate& certificate, const Alphabet& alphabet);
 

@@ -40,7 +40,7 @@ enum class LineOrder {
 
 /// A list to be worked through, by this process or by all that mpirun started.
 struct ListWork {
-  std::string participle;  ///< what is being done, "classifying languages"; a command's lists have different ones
+  std::string participle;  ///< the activity, "classifying languages"; a command's lists have different ones
   unsigned threads = 0;    ///< of each process; 0: every core
   LineOf line_of = {};
 };

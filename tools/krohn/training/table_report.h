@@ -29,7 +29,7 @@ std::string protocol_in_words(const TableView& view);
 CellJson run_json(const Experiment& cell, const ExperimentRun& run);
 /// Every setting of an experiment by name.
 CellJson options_json(const Experiment& cell);
-/// What its file holds.
+/// The content of its file.
 CellJson cell_json(const Experiment& cell, const ExperimentResult& result);
 
 /// How many runs of a cell hold, then mean ± deviation and range of a figure ("scaled_accuracy", "words_right") at the

@@ -107,7 +107,7 @@ void resume(TrainingJob& job) {
   }
 }
 
-/// What gives a run's model its first weights, and what it is called; nothing where they are random.
+/// The source of a model's first weights, and its name; nothing where they are random.
 struct Start {
   std::string name;
   std::optional<Network> network;

@@ -69,7 +69,7 @@ void run_jobs(std::vector<TrainingJob>& jobs, const TrainArguments& options, con
 /// The same side by side on a device.
 void run_jobs_on_device(std::vector<TrainingJob>& jobs, const TrainArguments& options);
 
-// What an earlier `krohn train` left in a folder, and whether another may go on
+// The leavings of an earlier `krohn train` in a folder, and whether another may go on
 // there.
 
 /// A folder keeps one model, which is chosen among all runs that it names: of one task and model, of no fewer rates and

@@ -41,7 +41,7 @@ struct CheckArguments {
   bool json = false;
 };
 
-/// What was found of the language: a shortest word that tells it from the model's automaton, or none.
+/// The comparison with the language: a shortest word that distinguishes it from the model's automaton, or none.
 struct Compared {
   std::optional<Word> difference;
   Alphabet alphabet;  ///< of the word
@@ -86,7 +86,7 @@ std::string said_of(const TrackedAutomaton& language) {
                      counted(states, "state"));
 }
 
-/// What a certificate of operations does not bind.
+/// The files that a certificate of operations does not bind.
 constexpr char kBoundToTensors[] =
     "of the listed operations on the tensors that they name: whether the model's other files (config.json, "
     "tokens.json) "
@@ -135,7 +135,7 @@ struct Checked {
   int status() const { return found.established && !(compared && compared->difference) ? kDone : kRefuted; }
 };
 
-/// What of a model is read to check it; the name alone where that cannot be told, which its check then says.
+/// The files of a model that are read to check it; the name alone where that is unknown, which its check then says.
 std::vector<std::string> files_of_model(const std::string& model) {
   try {
     if (is_checkpoint_folder(model)) return checkpoint_weight_files(model);

@@ -159,14 +159,14 @@ void report_model(const CompileArguments& options, const std::string& task, cons
   if (options.output.empty()) fmt::print("  {}\n", exactness(chosen));
 }
 
-/// What was written, and what is proved of it.
+/// The written file, and the claims proved about it.
 struct Written {
   Network network;
   std::optional<ModelVerdict> verdict;  ///< in the format that its weights were rounded to
   KeptPromise kept;                     ///< without such a format
 };
 
-/// What rounding the weights has made of the network.
+/// The effect of rounding the weights on the network.
 ModelVerdict prove(const Network& rounded, Precision precision, const CompileArguments& options) {
   Question question;
   question.subject = &rounded;

@@ -35,7 +35,7 @@ constexpr std::pair<const char*, DrawnView> kViews[] = {{"states", DrawnView::kS
 
 constexpr const char* kFormats[] = {"svg", "pdf", "png", "dot"};
 
-/// What --to says, or else the end of the file's name.
+/// The value of --to, or else the extension of the file's name.
 std::string draw_format(const DrawArguments& options) {
   if (!options.format.empty()) return options.format;
   if (options.output == "-") throw InputError("-o -", "--to svg, pdf, png or dot says what standard output gets");

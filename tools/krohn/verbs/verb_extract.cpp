@@ -41,7 +41,7 @@ struct ExtractArguments {
   bool json = false;
 };
 
-/// What the extracted automaton was held against.
+/// The comparison of the extracted automaton.
 struct Expected {
   std::string name;
   std::optional<Word> difference;  ///< over the common alphabet

@@ -42,7 +42,7 @@ struct RunArguments {
   bool trace = false, json = false;
 };
 
-/// What became of one word.
+/// The outcome of one word.
 struct Outcome {
   State state = 0;                                              ///< the automaton's
   State network_state = 0;                                      ///< the network's, kNoState when it could not be read
@@ -137,7 +137,7 @@ Outcome run_word(const Dfa& dfa, Evaluator* network, const WordSource& word, boo
   return outcome;
 }
 
-/// What reads words beside the automaton.
+/// A reader of words besides the automaton.
 struct Reader {
   std::unique_ptr<Evaluator> evaluator;  ///< null: nothing does
   bool says_outputs = false;             ///< a trained model's states stand for their outputs

@@ -71,7 +71,7 @@ nlohmann::ordered_json test_of(const SequenceModel<float>& model, const Task& ta
           {"words_right", at.right_words}};
 }
 
-/// What was done to prove the run, and where it was not proved, why.
+/// The attempts to prove the run, and the reason where it was not proved.
 nlohmann::ordered_json certified_json(const TrainingJob& job, const Task& task, const TrainArguments& options) {
   nlohmann::ordered_json json{{"proved", job.rounds.is_proved()}, {"rounds", job.rounds.count()}};
   if (!job.rounds.is_proved()) json["why_not"] = job.rounds.why_not();
@@ -363,7 +363,7 @@ int train(TrainArguments options) {
   const std::string refusal = best == nullptr ? "" : save_best(options, *task, *best);
   const nlohmann::ordered_json json = training_json(options, *task, jobs, best);
   const fs::path folder(options.output);
-  // What stands there of an earlier command is a model and its record, which stay together.
+  // The leavings of an earlier command are a model and its record, which stay together.
   if (best != nullptr || !fs::exists(folder / "parameters.safetensors"))
     write_file((folder / "run.json").string(), report_text(json));
   if (options.json) {

@@ -170,7 +170,7 @@ void refuse_options_of_networks(const VerifyArguments& options, const CertifyOpt
     throw InputError(options.model, "this model takes none of --save, --resume, --accepted and --through");
 }
 
-/// What cannot be written, or gone on with, is refused before the proof.
+/// Refuses before the proof files that cannot be written or resumed.
 void refuse_files(const VerifyArguments& options) {
   for (const std::string& path : {options.certificate, options.save})
     if (!path.empty()) require_writable(path);
@@ -187,7 +187,7 @@ nlohmann::ordered_json verdict_json(const VerifyArguments& options, const AskedM
   return json;
 }
 
-/// What was found before an interrupt, or the end of the time, if anything.
+/// The findings before an interrupt, or the end of the time, if any.
 ModelVerdict verdict_on(Question& question, bool& is_interrupted) {
   std::optional<ModelVerdict> found;
   question.found = [&found](const ModelVerdict& verdict) { found = verdict; };

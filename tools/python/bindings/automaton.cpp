@@ -134,7 +134,7 @@ Text word_of(const DecidingWord& answer, const Dfa& a, const Dfa& b) {
   return common_alphabet(a, b).format_word(*answer.word);
 }
 
-/// What an operation on nondeterministic automata makes of an acceptor, minimal.
+/// The minimal result of an operation on nondeterministic automata.
 template <Nfa operation(const Nfa& nfa)>
 Dfa changed(const Dfa& dfa) {
   require_acceptor(dfa, "the operation");

@@ -16,7 +16,8 @@ namespace krohn::python {
 
 namespace nb = nanobind;
 
-/// What every function that computes or reads numbers runs in: Python loads libraries that change how a thread rounds.
+/// The environment of every function that computes or reads numbers: Python loads libraries that change how a thread
+/// rounds.
 using Standard = nb::call_guard<FloatEnvironment>;
 /// While one exists in Python's main thread, Ctrl-C asks the work to stop (groups/interruption.h), and the interpreter
 /// hears of it as ever: work that never looks ends first, and KeyboardInterrupt follows. Made and ended under the
@@ -33,7 +34,7 @@ class Interruptible {
   struct sigaction before_ = {};
 };
 
-/// What long work lives in, without the interpreter's lock.
+/// The scope of long work, without the interpreter's lock.
 struct Working {
   FloatEnvironment environment;
   Interruptible interruptible;

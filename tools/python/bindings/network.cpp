@@ -144,7 +144,7 @@ constexpr std::int64_t kNothingRead = -1;
 constexpr std::size_t kBlock = std::size_t{1} << 12;
 constexpr std::size_t kMostNumbers = std::size_t{1} << 27;
 
-/// What the readout says after every letter, −1 where it says nothing.
+/// The readout after every letter, −1 where there is none.
 nb::ndarray<nb::numpy, std::int64_t> run(const Network& network, const GivenWords& words, const std::string& arithmetic,
                                          const std::string& order) {
   const std::size_t count = words.shape(0), length = words.shape(1);

@@ -15,7 +15,7 @@ namespace {
 
 using nb::literals::operator""_a;
 
-/// What was found, as JSON and in words.
+/// The result, as JSON and in words.
 std::pair<std::string, std::string> probe(const nb::callable& dot, const std::string& format, std::uint32_t terms,
                                           std::uint64_t compare) {
   const SumOfProducts sum = [&](std::span<const double> left, std::span<const double> right) {

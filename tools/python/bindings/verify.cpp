@@ -1,4 +1,4 @@
-// What `krohn verify` leaves of a verdict beside its JSON (command.cpp asks it); tests on random words.
+// The parts of a verdict of `krohn verify` beside its JSON (command.cpp asks it); tests on random words.
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>

@@ -91,7 +91,7 @@ struct ReflectionLists {
   ReflectionsAdjoint<Real> adjoint{};
 };
 
-/// What the kernels make of it: o, the states after the words, the gradients.
+/// The kernels' results: o, the states after the words, the gradients.
 template <class Real>
 Lists<double> reflected(const TrainingKernels<Real>& kernels, const Drawn& drawn_as) {
   ReflectionLists<Real> lists(drawn_as);
@@ -283,7 +283,7 @@ double silu_slope(double x) {
   return s * (1 + x * (1 - s));
 }
 
-/// What the kernels say of three rows: norms and activations, and their adjoints added to ones.
+/// The kernels' results on three rows: norms and activations, and their adjoints added to ones.
 template <class Real>
 Lists<double> tokens_seen(const TrainingKernels<Real>& kernels, std::size_t width) {
   const std::size_t rows = 6, count = rows * width;
@@ -376,7 +376,7 @@ TEST_CASE("numbers whose squares overflow are normalised like any others") {
 
 namespace {
 
-/// What softmax says of rows of `labels` logits, beside the same in double.
+/// The softmax of rows of `labels` logits, beside the same in double.
 template <class Real>
 void check_softmax(const TrainingKernels<Real>& kernels, std::vector<Real> logits, std::size_t labels,
                    double tolerance) {

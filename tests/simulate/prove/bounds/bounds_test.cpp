@@ -315,7 +315,7 @@ double norm_of(const StateNorms& norms, Label state, const Eigen::MatrixXd& x) {
   return (norms.factor(state, static_cast<std::size_t>(x.rows())) * x).norm();
 }
 
-/// What one letter makes of a radius, by the pieces.
+/// The radius after one letter, by the pieces.
 double grown(const std::vector<GrowthPiece>& pieces, double radius) {
   for (const GrowthPiece& piece : pieces)
     if (radius <= piece.to) return piece.value + piece.slope * (radius - piece.from);

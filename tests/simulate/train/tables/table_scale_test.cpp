@@ -177,7 +177,7 @@ TEST_CASE("what is no size of a table is refused, with those that are") {
     CHECK(has(unknown, name));
   CHECK(!has(unknown, "samples"));  // every step has new ones
   CHECK(has(error_of("ebrahimi1", "paper,samples=8"), "no size"));
-  // What the cells of a table are about.
+  // The subject of a table's cells.
   CHECK(has(error_of("ebrahimi1", "paper,layers=3"), "about"));
   CHECK(has(error_of("ebrahimi2", "small,hidden=3"), "about"));
   CHECK(has(error_of("ebrahimi2", "small,width=3"), "about"));

@@ -519,7 +519,7 @@ TEST_CASE("a recipe's options reach the trainer") {
         "words=64 learning_rate=0.01 clip=0 seed=7 cosine=4000-1e-06 warm_up=400 weight_decay=0.1");
 }
 
-// What a paper's way of counting makes of runs, against counting by hand and by trying all.
+// A paper's way of counting runs, against counting by hand and by trying all.
 
 TEST_CASE("the papers' ways of counting, by hand") {
   // Two rates, three seeds: 0.1 has the better median, 0.01 the best run, the least loss and the best mean.
