@@ -72,8 +72,8 @@ struct Algebra {
 /// GreenStructure does.
 Algebra analyse(const Dfa& dfa, const AlgebraOptions& options = {});
 
-/// The same, with what is known without the monoid (partial_verdicts.h) where `analyse` throws LimitError, or takes
-/// more than half of the time that is left (groups/time_limit.h).
+/// The same, with what is known without the monoid (properties.h) where `analyse` throws LimitError, or takes
+/// more than half of the time that is left (groups/base/time_limit.h).
 Algebra analyse_within_limits(const Dfa& dfa, const AlgebraOptions& options = {});
 
 /// The map of the states for every letter.

@@ -42,8 +42,8 @@ struct TemporalOptions {
 
 /// The minimal acceptor of the words at whose first position the formula holds. States are Boolean functions of what is
 /// asked of the rest of the word: at most doubly exponential in the formula. Classes of valuations are named as in
-/// automata/dfa/valuations.h, in the order of their least valuations. Polls TimeLimit. Throws InputError with the
-/// column, LimitError.
+/// automata/dfa/decision_diagrams.h, in the order of their least valuations. Polls TimeLimit. Throws InputError with
+/// the column, LimitError.
 Dfa ltlf_automaton(std::string_view formula, const TemporalOptions& options = {});
 
 /// The same for a formula without future operators, at the *last* position: states are what it remembers, at most

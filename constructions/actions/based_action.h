@@ -85,7 +85,7 @@ struct QuotientAction {
   Point degree = 0;
 };
 
-/// A count of elementary steps that searches share. The time is looked at too (groups/time_limit.h).
+/// A count of elementary steps that searches share. The time is looked at too (groups/base/time_limit.h).
 struct StepBudget {
   std::uint64_t left = 0;
   bool spend(std::uint64_t steps) {

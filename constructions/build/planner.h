@@ -110,7 +110,7 @@ struct PlanRow {
   std::int64_t reflections = -1;  ///< most per token in any layer; −1: no GH form
   std::vector<std::size_t> alphabet_sizes;
   std::vector<Precision> exact_in;   ///< bit-exact for words of every length, in any order of evaluation
-  std::vector<Precision> locked_in;  ///< the same, but only letter after letter: locked_precisions.h
+  std::vector<Precision> locked_in;  ///< the same, but only letter after letter: exactness.h
   std::uint64_t snap_every = 0;      ///< K > 0: not linear, snaps to its codewords every K letters
   double margin = 0;                 ///< least distance of two codewords, least over layers
   bool met_limit = false;            ///< not possible within a plan's limits; by name more is tried
@@ -131,7 +131,7 @@ std::vector<PlanRow> plan(const Dfa& automaton, const BuildOptions& wishes, cons
 /// Which rows a choice is made from.
 enum class PlanRows : std::uint8_t {
   kAll,     ///< all, for a table
-  kNeeded,  ///< those that may win: the others cost too much by constructions/build/least_cost.h. The choice is the
+  kNeeded,  ///< those that may win: the others cost too much by constructions/build/planner.h. The choice is the
             ///< same.
 };
 

@@ -126,7 +126,7 @@ std::vector<std::pair<std::string, std::string>> checkpoint_files(const Checkpoi
 /// The files of an old folder that must not remain beside other weights: those of models that krohn writes.
 extern const std::vector<std::string_view> kFilesOfModels;
 
-/// Writes the folder, or replaces it: whole or not at all, whenever the process is killed (groups/atomic_folder.h).
+/// Writes the folder, or replaces it: whole or not at all, whenever the process is killed (groups/base/atomic_file.h).
 /// Other files in it are kept. Throws SystemError.
 void save_checkpoint(const Checkpoint& checkpoint, const std::string& folder);
 

@@ -68,7 +68,7 @@ Checkpoint gated_delta_product_checkpoint(const Dfa& automaton);
 
 /// Several layers (Grazzi Thm. 4): the prime cascade of the automaton's holonomy decomposition, whose layers are groups
 /// of permutations or resets, written as above; where some letter of it takes several swaps and the family applies one,
-/// the cascade of single swaps (automata/cascades/swap_cascade.h). Between two of them stands a layer that only
+/// the cascade of single swaps (automata/cascades/prime_cascade.h). Between two of them stands a layer that only
 /// remembers: a convolution of width 2 gives it the label that the layer below had one token ago, which the theorem as
 /// printed lacks (MATH.md §3), and its MLP looks the next layer's context up, a hidden unit for each pair of context
 /// and label. The MLP of a layer of the cascade looks up the node of the readout. At every norm four coordinates of the
@@ -82,12 +82,12 @@ Checkpoint cascade_checkpoint(const Dfa& automaton, CheckpointConfig::Family fam
 // Exact weights inside layers that forget: gated DeltaNet, KDA and GDN-2
 // of flash-linear-attention, Olmo Hybrid and Qwen3-Next of transformers (MATH.md §8).
 
-/// One layer where one step a letter will do (letter_steps.h): point i is ±(e_i + e_{n+i}), a swap is one reflection
-/// with the non-negative key ½(e_i + e_j + e_{n+i} + e_{n+j}), which changes signs as it goes; the MLP takes every
-/// negative reading to its positive. A letter that takes all states to one, and the token that begins words, empty the
-/// state by a decay of 0 and write anew, so that a word may begin anywhere in a text. GDN-2 also merges two points.
-/// Automata whose letters keep all states or take them all to one have one head, whose value is the state's one-hot
-/// code. Others: `cascade_checkpoint` (export_checkpoint.h).
+/// One layer where one step a letter will do (export_checkpoint.h): point i is ±(e_i + e_{n+i}), a swap is one
+/// reflection with the non-negative key ½(e_i + e_j + e_{n+i} + e_{n+j}), which changes signs as it goes; the MLP takes
+/// every negative reading to its positive. A letter that takes all states to one, and the token that begins words,
+/// empty the state by a decay of 0 and write anew, so that a word may begin anywhere in a text. GDN-2 also merges two
+/// points. Automata whose letters keep all states or take them all to one have one head, whose value is the state's
+/// one-hot code. Others: `cascade_checkpoint` (export_checkpoint.h).
 ///
 /// Every number is exact in fp32 and bf16 in whatever order sums are taken: at every norm a power of 4 of coordinates
 /// are active, all equal, gates are 0 or 1 or a power of two. The token of a state, when it is read, is a letter that

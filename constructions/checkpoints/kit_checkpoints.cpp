@@ -34,7 +34,7 @@ Checkpoint late_checkpoint(Checkpoint checkpoint) {
     });
   change(checkpoint, "b_proj.weight", [&](std::vector<float>& weights) {
     const float greatest = *std::ranges::max_element(weights);
-    // The inputs are the letters and the token that begins words (gated_checkpoint.h).
+    // The inputs are the letters and the token that begins words (export_checkpoint.h).
     for (std::size_t row = 0; row < weights.size(); row += width)
       std::fill_n(weights.begin() + static_cast<std::ptrdiff_t>(row), *checkpoint.tokens.begin + 1, greatest);
   });

@@ -6,8 +6,8 @@
 
 namespace krohn {
 
-/// A model of one layer (gated_checkpoint.h), of a group or of resets, that answers `convolution_taps` − 1 tokens late:
-/// keys and values come from the oldest of the convolution's taps, so that a convolution state that is lost, or
+/// A model of one layer (export_checkpoint.h), of a group or of resets, that answers `convolution_taps` − 1 tokens
+/// late: keys and values come from the oldest of the convolution's taps, so that a convolution state that is lost, or
 /// shifted, changes answers. The decay of the token that begins words comes at once, and until its key follows the
 /// state is empty. A letter with no key does nothing, so β may be as large as it gets at every token, whichever is due.
 /// Throws InputError for other models.

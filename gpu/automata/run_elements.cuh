@@ -1,4 +1,4 @@
-// gpu/automata/run_elements.cuh — what a run of packed letters (simulate/words/packed_word.h) does to all states: as a
+// gpu/automata/run_elements.cuh — what a run of packed letters (simulate/words/word.h) does to all states: as a
 // map held in registers, or as an element of the transition monoid. For the processor and for CUDA devices.
 #pragma once
 

@@ -1,4 +1,4 @@
-// gpu/automata/stored_tables.h — the tables by which stored words (simulate/words/packed_word.h) are read, byte by
+// gpu/automata/stored_tables.h — the tables by which stored words (simulate/words/word.h) are read, byte by
 // byte.
 #pragma once
 

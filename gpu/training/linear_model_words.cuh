@@ -12,7 +12,7 @@
 
 namespace krohn {
 
-/// Pointers to a LinearModel's numbers (simulate/models/linear_model.h).
+/// Pointers to a LinearModel's numbers (simulate/models/sequence_model.h).
 struct PlacedView {
   std::uint32_t hidden = 0, block = 0, labels = 0;
   const float *matrices = nullptr, *additions = nullptr, *initial = nullptr, *readout = nullptr, *bias = nullptr;

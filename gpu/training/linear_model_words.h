@@ -8,7 +8,7 @@
 namespace krohn {
 
 /// The result of evaluate_model (simulate/train/evaluate_model.h), equal in every number: the samples are the same,
-/// made where they are read; the operations and their order are those of simulate/models/linear_model_step.h, the
+/// made where they are read; the operations and their order are those of simulate/models/linear_model_reader.h, the
 /// scaling of the state included. Words are read side by side, only counts come back. `options.threads` is not used.
 /// Throws as evaluate_model; InputError for a model that is no linear recurrence with a linear read-out, one too large
 /// for a block's memory, and a task that no automaton answers; SystemError when there is no device, or it fails.

@@ -101,8 +101,8 @@ class TransformationMonoid {
 
   struct Options {
     std::uint64_t max_elements = 50'000'000;
-    /// Time or memory that are used up (groups/time_limit.h) end the enumeration as `max_elements` does, instead of
-    /// throwing LimitError.
+    /// Time or memory that are used up (groups/base/time_limit.h) end the enumeration as `max_elements` does, instead
+    /// of throwing LimitError.
     bool ends_with_time = false;
     /// Called every 2^20 elements or so with the number found; may throw.
     std::function<void(std::uint64_t)> progress;

@@ -19,7 +19,8 @@ enum class Sharing { kWhoIsFree, kSame };
 
 /// Every thread makes one worker and calls it with some of 0 … count − 1, so that each is called once, in no order.
 /// `threads` 0: as many as OpenMP gives; inside another call, one. Threads that another library's settings were left on
-/// compute as groups/float_environment.h says, too. After an exception no further piece is begun; the first is thrown.
+/// compute as groups/base/float_environment.h says, too. After an exception no further piece is begun; the first is
+/// thrown.
 void parallel_workers(std::size_t count, unsigned threads, const std::function<Worker()>& make_worker,
                       Sharing sharing = Sharing::kWhoIsFree);
 

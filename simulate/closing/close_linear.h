@@ -20,7 +20,7 @@ namespace krohn {
 
 /// Points are states of the automaton that the task asks about, as far as its words meet them. That automaton tells
 /// apart what may follow: a digit may leave another code behind than the sign that leads to the same state. A point
-/// that no letter leads to lies where its like of the same label does (simulate/closing/point_moves.h): a word may
+/// that no letter leads to lies where its like of the same label does (simulate/closing/integer_code.h): a word may
 /// begin anywhere that its letters take to the right places.
 struct LearnedStates {
   Eigen::MatrixXd means;       ///< hidden × points

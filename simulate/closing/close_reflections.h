@@ -98,18 +98,19 @@ std::optional<std::size_t> silence_strays(std::vector<std::optional<Head>>& head
 // Heads of reflections that hold classes of states as vertices of a simplex.
 //
 // The reflection along x_i − x_j swaps two vertices of a regular simplex and leaves the others where they are. Its
-// edges are roots of A_{k−1}, which exact floats have for up to nine vertices (simulate/closing/dyadic_roots.h), and a
-// letter that permutes the vertices is a product of as many reflections as there are vertices less cycles. So four
-// reflections a letter count modulo 5, exactly, by the permutation of five vertices, where the trained head does it by
-// turns by fifths, which no exact reflections make: the simplex is to those what a code by states
-// (simulate/closing/state_code.h) is to Fan et al.'s blocks. The trained head says which classes there are, and
+// edges are roots of A_{k−1}, which exact floats have for up to nine vertices (simulate/closing/close_reflections.h),
+// and a letter that permutes the vertices is a product of as many reflections as there are vertices less cycles. So
+// four reflections a letter count modulo 5, exactly, by the permutation of five vertices, where the trained head does
+// it by turns by fifths, which no exact reflections make: the simplex is to those what a code by states
+// (simulate/closing/close_linear.h) is to Fan et al.'s blocks. The trained head says which classes there are, and
 // confirms every move of them.
 
 /// Classes of an automaton's states that its letters permute.
 struct PermutedClasses {
-  std::vector<std::uint32_t> class_of;  ///< state ↦ class; kNoPoint (simulate/closing/point_moves.h): no word was there
-  std::vector<Permutation> letters;     ///< by letter of the automaton, on the classes
-  std::uint32_t initial = 0;            ///< class of the initial state
+  std::vector<std::uint32_t>
+      class_of;                      ///< state ↦ class; kNoPoint (simulate/closing/integer_code.h): no word was there
+  std::vector<Permutation> letters;  ///< by letter of the automaton, on the classes
+  std::uint32_t initial = 0;         ///< class of the initial state
 
   Point classes() const { return letters.front().degree(); }
 };
@@ -117,11 +118,11 @@ struct PermutedClasses {
 /// The parts of the automaton that a trained head holds: congruences whose classes the letters permute.
 struct LearnedClasses {
   std::vector<PermutedClasses> congruences;
-  double share = 0;  ///< how far off the head's classes are, as in simulate/closing/state_code.h: at most 0.35
+  double share = 0;  ///< how far off the head's classes are, as in simulate/closing/close_linear.h: at most 0.35
 };
 
 /// The finest classes that the head's outputs tell apart after random words of twelve letters
-/// (simulate/closing/state_code.h, up to 128), and coarser congruences, of which at most 256 are looked for: those of
+/// (simulate/closing/close_linear.h, up to 128), and coarser congruences, of which at most 256 are looked for: those of
 /// pairs of classes, and joins of them. None where the head has more than 300 numbers.
 LearnedClasses learned_classes(const Head& head, const TaskAutomaton& input, const TrackedAutomaton& tracked);
 
@@ -144,7 +145,7 @@ OnSimplices hold_on_simplices(std::vector<std::optional<Head>>& heads, std::span
 
 /// Why no one layer h ← A(x) h + b(x) with |A(x)| ≤ 1 in the Euclidean norm gives the answers that are asked for, with
 /// finitely many values in exact arithmetic: words that act as idempotents and cross
-/// (automata/monoid/crossing_idempotents.h). "" where none were found. Floats may do it all the same: values that fade
+/// (automata/monoid/witness_check.h). "" where none were found. Floats may do it all the same: values that fade
 /// to zero, or stick to one another by rounding, are finitely many.
 std::string why_no_layer_of_contractions(const TrackedAutomaton& tracked);
 
@@ -152,14 +153,14 @@ std::string why_no_layer_of_contractions(const TrackedAutomaton& tracked);
 std::string why_no_reflections_round(const SequenceModel<float>& model, const Task& task);
 
 /// Rounds the recurrence of a model of one layer of reflections. Of every head the keys that take part (β near 1 or 2)
-/// are turned, together with the queries, to roots that have the same angles (simulate/closing/dyadic_roots.h), two
-/// reflections of one letter first in their plane, which leaves their product alone; β becomes 0, 1 or 2 by saturation
-/// of its gate, 0 where a reflection moves none of the states that random words lead to; values become those of
-/// reflections that share a fixed state, on a dyadic grid, and so does the state after a token before the word. Heads
-/// that no roots fit are silenced, and where the others tell the answers apart those that hold no function of the
+/// are turned, together with the queries, to roots that have the same angles (simulate/closing/close_reflections.h),
+/// two reflections of one letter first in their plane, which leaves their product alone; β becomes 0, 1 or 2 by
+/// saturation of its gate, 0 where a reflection moves none of the states that random words lead to; values become those
+/// of reflections that share a fixed state, on a dyadic grid, and so does the state after a token before the word.
+/// Heads that no roots fit are silenced, and where the others tell the answers apart those that hold no function of the
 /// automaton's state. Where they do not, or with `only_simplices`, the fewest heads that do are put on simplices of the
-/// classes of states that they hold (simulate/closing/simplex_heads.h), and the others silenced. Every letter gets a
-/// coordinate of the embedding of its own, of which the first norm makes exactly 1 in fp32: from it the letter's
+/// classes of states that they hold (simulate/closing/close_reflections.h), and the others silenced. Every letter gets
+/// a coordinate of the embedding of its own, of which the first norm makes exactly 1 in fp32: from it the letter's
 /// numbers are read. The rest of the model is the trained one, and `is_free` says which of its parameters may be
 /// trained further without a change to the recurrence's states. A closing without a model where no head rounds, or for
 /// other models.

@@ -328,8 +328,8 @@ void add_reflections(std::vector<CertifiedCell>& cells) {
   for (const char* task : {"Z3", "S3/swaps"}) cells.push_back({"DeltaProduct, 2", task, two, training, ""});
   training.optimiser.steps = 500;
   for (const char* task : {"Z5", "Z12"}) cells.push_back({"DeltaProduct, 2", task, two, training, kOrders});
-  // Four vertices of a simplex take three reflections, five take four (simplex_heads.h); with one more all of the runs
-  // that the recipe was looked for with end in a proof.
+  // Four vertices of a simplex take three reflections, five take four (close_reflections.h); with one more all of the
+  // runs that the recipe was looked for with end in a proof.
   TrainOptions simplex = of_reflections({2, 16}, 1e-2, 2000);
   simplex.validate_every = 500;
   for (const char* task : {"Z5", "Z12"})

@@ -28,7 +28,7 @@ namespace krohn {
 /// The parameters, after a step of `share` of the way from A_σ to C_σ C⁺ for the letters of the task: C are the mean
 /// states that σ moves, C_σ those that it moves them to, both without what training left over, and C⁺ is the
 /// pseudo-inverse, in directions that σ moves that way to within half of their length; it keeps what it does to the
-/// others. C falls into the copies of a group's representations (simulate/closing/group_copies.h), otherwise
+/// others. C falls into the copies of a group's representations (simulate/closing/integer_code.h), otherwise
 /// into singular directions; what the letters move off by more than half its own length was left over. Where the
 /// letters already move the means as the automaton does, nothing changes but what they do beside them. Blocks stay in
 /// which nothing was learned; h_0, the read-out and the letters' embeddings stay. Empty for models other than bilinear
@@ -42,7 +42,7 @@ class ProofRounds {
  public:
   /// Before step 1, 2, …: at every validation the model is rounded and proved, where it answers at least 99 % of the
   /// validation correctly; where that is no proof, its letters are pulled toward a finite monoid
-  /// (simulate/closing/pull_letters.h), and training goes on from there. A model whose scale is free is settled first:
+  /// (simulate/closing/proof_rounds.h), and training goes on from there. A model whose scale is free is settled first:
   /// its states must come back, not their directions alone. A pure function of the model: a resumed run makes the same
   /// attempts.
   void before_step(Trainer& trainer, const Task& task);

@@ -4,7 +4,7 @@
 //
 // The chunk has factors I − β_r k_r k_rᵀ, r = 1 … R, in the order in which they are applied, and H is the state before
 // it. Rows of the R×n matrices K, K̂ and W belong to factors. Roundings: *stored* means A::store; a dot product is
-// `dot_product` of affine_operations.h.
+// `dot_product` of affine_layer.h.
 //
 //   K̂_r     = β_r k_r, each product stored.
 //   G_rj    = K̂_r · k_j for j < r, over all n coordinates; kept in the accumulator.

@@ -2,11 +2,11 @@
 // it alone. The transitions of the automaton in the network's file are read nowhere; only the names of its outputs are.
 //
 // Words up to a stated length define it, first those of a few letters, then twice as long ones. A learner
-// (simulate/learned/learn_automaton.h) asks the network, and its guess is held against the network on all words of a
+// (simulate/learned/extract_automaton.h) asks the network, and its guess is held against the network on all words of a
 // few letters, on random words, on words that go from every state it knows by a detour to what tells states apart, and
 // on the powers of all short words, which let small errors add up. What disagrees within the length teaches it more.
 // Then: where the reachable states of the network under the stated arithmetic are finitely many
-// (simulate/prove/pairs/network_automaton.h), the two are compared exactly, for words of every length; otherwise longer
+// (simulate/prove/pairs/network_machine.h), the two are compared exactly, for words of every length; otherwise longer
 // words of the same kinds show how far the network goes on as that automaton.
 #pragma once
 
@@ -117,7 +117,8 @@ struct Extraction {
 
 /// Any machine that answers, over the letters of `alphabet`; `output_names` name its answers. `exact` is the same
 /// machine as an automaton, where it is known as one. Throws LimitError when words of a few letters already tell more
-/// than `max_states` states apart. A TimeLimit (groups/time_limit.h) that is over ends it with what is known by then.
+/// than `max_states` states apart. A TimeLimit (groups/base/time_limit.h) that is over ends it with what is known by
+/// then.
 Extraction extract_by_asking(const Alphabet& alphabet, std::span<const std::string> output_names,
                              const OutputOracle& machine, const ExtractOptions& options, const Dfa* exact = nullptr);
 

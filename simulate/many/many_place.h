@@ -47,7 +47,8 @@ struct ListDuty {
 void work_on_list(Ranks& ranks, const ListDuty& duty);
 
 /// On every other rank, until rank 0 has all lines. `line_of` gives every item the line that it has on rank 0. `check`
-/// is called now and then and may throw Interrupted. An interrupt on rank 0 is one here, too (groups/interruption.h).
+/// is called now and then and may throw Interrupted. An interrupt on rank 0 is one here, too
+/// (groups/base/time_limit.h).
 void help_with_list(Ranks& ranks, unsigned threads, const LineOf& line_of, const std::function<void()>& check);
 
 // Random words shared out over the ranks of a job, whole ones: each rank reads some of

@@ -1,4 +1,4 @@
-// simulate/many/ranked_search.h — the search of pairs (simulate/prove/pairs/certify_reachable.h) on the ranks of a job:
+// simulate/many/ranked_search.h — the search of pairs (simulate/prove/pairs/pair_search.h) on the ranks of a job:
 // pairs are owned by hash, and the frontier is expanded by all ranks in one order, so that the outcome is the same on
 // any number of them.
 #pragma once
@@ -37,7 +37,7 @@ std::unique_ptr<PairMachine> make_pair_machine(const Network& network, Arithmeti
 
 /// Where a search is kept, so that it can be gone on with, and what memory does not hold.
 struct KeptSearch {
-  std::string folder = {};  ///< simulate/many/pair_parts.h; empty: nowhere, and the system's one for what is temporary
+  std::string folder = {};  ///< simulate/many/pair_set.h; empty: nowhere, and the system's one for what is temporary
   double seconds = 60;      ///< between two commits
   /// Words of successors that a rank makes between two meetings: far more than a message's latency is worth, far less
   /// than memory. The outcome does not depend on it.
@@ -48,7 +48,7 @@ struct KeptSearch {
 
 /// Collective, with the same arguments on every rank but `options.progress`, which rank 0 is told. The certificate of
 /// certify_reachable_set, equal in claim, counts, failing word and evidence, up to 2^64 pairs; on every rank the same.
-/// `options.max_bytes` is for each rank; past it, pairs go to the disk (simulate/many/held_pairs.h). A rank that cannot
+/// `options.max_bytes` is for each rank; past it, pairs go to the disk (simulate/many/pair_set.h). A rank that cannot
 /// allocate memory, or whose disk is full, stops the search as a limit does. With a folder the search goes on from what
 /// that holds, and keeps itself there: at the latest after `seconds`, and when it ends. Throws InputError when the
 /// folder holds more pairs than `options.max_pairs` or something else; LimitError when it is interrupted, or nothing is

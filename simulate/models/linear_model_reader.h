@@ -1,5 +1,5 @@
 // simulate/models/linear_model_reader.h — reads words through a LinearModel, in float, one word after the other. The
-// operations and their order are those of simulate/models/linear_model_step.h.
+// operations and their order are those of simulate/models/linear_model_reader.h.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@
 
 namespace krohn {
 
-// The operations of a LinearModel (simulate/models/linear_model.h) in their
+// The operations of a LinearModel (simulate/models/sequence_model.h) in their
 // order, for the processor and for CUDA devices: every product and every sum is a rounding of its own.
 
 /// Σ a_j x_j: of the columns ≡ 0, 1, 2, 3 modulo 4 by themselves, each from 0 on in increasing j; the four sums are

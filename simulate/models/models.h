@@ -53,7 +53,7 @@ struct TrainedModel {
 };
 
 /// Parameters by name, F32; metadata `format` = "krohn.model", `version` = "1", `task`, `model`, `letters`, `labels`,
-/// and whatever else is given, of which `stored_task` (simulate/tasks/stored_task.h) is what tells the task for
+/// and whatever else is given, of which `stored_task` (simulate/tasks/task_automaton.h) is what tells the task for
 /// certain.
 std::string format_model(const std::string& task, const SequenceModel<float>& model,
                          const std::map<std::string, std::string>& metadata = {});

@@ -1,6 +1,6 @@
 // simulate/operations/step_functions.h — the functions of steps on vectors, without a branch: by the operations that
-// docs/reference/certificate-file.md states, and so with the bits of groups/stated_functions.h and simulate/arithmetic/
-// stated_exp.h. Included by the translation units of step kernels, and nothing else.
+// docs/reference/certificate-file.md states, and so with the bits of groups/base/stated_functions.h and
+// simulate/arithmetic/ stated_exp.h. Included by the translation units of step kernels, and nothing else.
 #pragma once
 
 #include <type_traits>
@@ -59,7 +59,7 @@ inline V fused(const V& a, const V& b, const V& c) {
   return result;
 }
 
-// ---- Numbers that are the sum of two (groups/stated_functions.cpp)
+// ---- Numbers that are the sum of two (groups/base/stated_functions.cpp)
 
 template <class V>
 struct SumOfTwo {

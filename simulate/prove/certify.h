@@ -13,8 +13,8 @@ namespace krohn {
 /// 65,536 pairs; of a network that snaps, the bounds between snaps; contraction (simulate/prove/bounds/bounds.h); the
 /// reachable set to the limits. A proof for all lengths or a failing word ends it. Otherwise the greater of two lengths
 /// is proved, that of the horizon bound or that of the search, with the `limit` that the search met; and where that is
-/// below 4,096 letters, long words are read (simulate/prove/machine/failing_word.h), since errors add up in words that
-/// no search reaches: a wrong one refutes. In another order than `sequential`: certify_order. In exact arithmetic,
+/// below 4,096 letters, long words are read (simulate/prove/machine/certify_reader.h), since errors add up in words
+/// that no search reaches: a wrong one refutes. In another order than `sequential`: certify_order. In exact arithmetic,
 /// where all orders give the same: simulate/prove/certify_exact.h.
 Certificate certify(const Network& network, const CertifyOptions& options);
 

@@ -56,7 +56,7 @@ struct RandomTest {
   bool must_compare = false;  ///< and nothing else will do
 };
 
-/// A test through the reachable states of the network (simulate/prove/pairs/network_automaton.h).
+/// A test through the reachable states of the network (simulate/prove/pairs/network_machine.h).
 struct ThroughStates {
   std::uint64_t states = 0;  ///< of the network's automaton
   std::uint64_t letters = 0;

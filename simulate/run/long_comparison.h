@@ -35,7 +35,7 @@ using RunSlice = std::function<State(const WordSlice& slice, State from)>;
 /// transition disagrees.
 Dfa with_lasting_disagreement(const Dfa& machine, const Dfa& automaton);
 
-/// Runs a machine whose outputs are the states of an automaton (simulate/prove/pairs/network_automaton.h) and that
+/// Runs a machine whose outputs are the states of an automaton (simulate/prove/pairs/network_machine.h) and that
 /// automaton, each by itself, over the random words (seed, 0), (seed, 1), … of one length, made on the way. They are
 /// compared after every `piece()` letters and at the end of every word, and since a disagreement lasts
 /// (with_lasting_disagreement), that compares them after every letter; where there was one, halves of the piece are

@@ -19,7 +19,7 @@ namespace krohn {
 /// A map of at most 128 states: state ↦ state. Entries past the last state mean nothing.
 using StateMap = std::array<std::uint8_t, 128>;
 
-/// The maps of all bytes of packed letters (simulate/words/packed_word.h).
+/// The maps of all bytes of packed letters (simulate/words/word.h).
 class StateMapTable {
  public:
   /// Parts of a word that are composed side by side: a shuffle waits for the one before it in its own part only.

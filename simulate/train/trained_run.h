@@ -46,7 +46,7 @@ struct TrainedRun {
 TrainedRun train_run(const Task& task, std::string_view model, const TrainOptions& options,
                      const std::function<void()>& on_step, const std::string& checkpoint = {});
 
-/// As a model file (simulate/models/model_file.h) whose metadata also hold the record and `description`, which says
+/// As a model file (simulate/models/models.h) whose metadata also hold the record and `description`, which says
 /// what was trained.
 void save_trained_run(const TrainedRun& run, const std::string& task, const std::string& description,
                       const std::string& path);

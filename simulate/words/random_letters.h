@@ -13,7 +13,7 @@ namespace krohn {
 // The packed form of a random word straight from its counter, eight blocks at a time
 // where the processor can.
 
-/// Bytes [first, first + out.size()) of the packed form (simulate/words/packed_word.h) of the random word with this key
+/// Bytes [first, first + out.size()) of the packed form (simulate/words/word.h) of the random word with this key
 /// over `letters` letters, 1 … 256 of them: a byte is one digit in base k^s of the block's fraction
 /// (simulate/words/random_letters.h). The same bytes for every `instructions`, which the processor must have.
 /// O(out.size()).
@@ -71,7 +71,7 @@ KROHN_HOST_DEVICE constexpr std::uint32_t combinations_per_byte(std::uint32_t le
   return power;
 }
 
-/// Bytes of packed letters (simulate/words/packed_word.h) that a block gives, for at most 256 letters: all eight where
+/// Bytes of packed letters (simulate/words/word.h) that a block gives, for at most 256 letters: all eight where
 /// every byte is a combination of letters, otherwise four.
 KROHN_HOST_DEVICE constexpr std::uint32_t bytes_per_block(std::uint32_t letters) {
   return letters == 1 || combinations_per_byte(letters) == 256 ? 8 : 4;

@@ -66,7 +66,7 @@ class PackedWord {
   std::vector<std::uint8_t> bytes_;
 };
 
-/// Bytes [first, first + out.size()) of the packed form of an endless random word, by simulate/words/random_bytes.h.
+/// Bytes [first, first + out.size()) of the packed form of an endless random word, by simulate/words/random_letters.h.
 /// Precondition: at most 256 letters.
 void fill_packed(const RandomWord& word, std::uint64_t first, std::span<std::uint8_t> out);
 

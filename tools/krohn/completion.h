@@ -7,8 +7,8 @@
 
 namespace krohn {
 
-/// Scripts that complete verbs, options, values (tools/krohn/offers.h), the names of languages behind "name:", and file
-/// names elsewhere.
+/// Scripts that complete verbs, options, values (tools/krohn/completion.h), the names of languages behind "name:", and
+/// file names elsewhere.
 std::string bash_completion(const CLI::App& app);
 std::string zsh_completion(const CLI::App& app);
 std::string fish_completion(const CLI::App& app);

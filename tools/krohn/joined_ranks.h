@@ -52,7 +52,7 @@ void help_with_ranks_list(const std::string& name, unsigned threads, const LineO
 /// help_with_ranks_list.
 bool has_helpers();
 
-/// Precondition: has_helpers(). simulate/many/ranked_list.h.
+/// Precondition: has_helpers(). simulate/many/many_place.h.
 void list_on_helpers(const std::string& name, std::span<const std::uint64_t> items, unsigned threads,
                      const LineOf& line_of, const std::function<void(std::uint64_t, const std::string&)>& keep,
                      const std::function<void(std::uint64_t)>& tell);

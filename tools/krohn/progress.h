@@ -15,8 +15,8 @@ namespace krohn {
 /// with status 130. Call once, at the start of main.
 void install_interrupt_handlers();
 
-/// While one exists, the first signal only sets a flag that the work polls (groups/interruption.h), so that it can say
-/// how far it came. A second signal ends the program as above.
+/// While one exists, the first signal only sets a flag that the work polls (groups/base/time_limit.h), so that it can
+/// say how far it came. A second signal ends the program as above.
 class InterruptibleWork {
  public:
   InterruptibleWork();

@@ -17,8 +17,8 @@ struct VerbLimits {
   std::string time_option() const;
 };
 
-/// Does the work within its limits. Work that polls them (groups/time_limit.h) ends by itself and tells what it has
-/// found. Only the limits of threads are set where `is_alone` is false: other work goes on in the process.
+/// Does the work within its limits. Work that polls them (groups/base/time_limit.h) ends by itself and tells what it
+/// has found. Only the limits of threads are set where `is_alone` is false: other work goes on in the process.
 int within_limits(const VerbLimits& limits, bool is_alone, const std::function<int()>& work);
 
 /// While one lives, a thread looks twenty times a second. Of work that does not poll its limits it makes an end, a

@@ -2,8 +2,8 @@
 // arithmetic: what accuracy and proofs about them compute.
 //
 // In a layer, a ← W x + b of the layer's input x and a' ← U h + c of its own output h, then the cell's units
-// (simulate/models/cells/cell.h); the layer's output is the next one's input. Every product and every sum is rounded by
-// itself, none is fused; sums begin with the bias and run from the first input to the last. What a letter gives the
+// (simulate/models/cells/cells.h); the layer's output is the next one's input. Every product and every sum is rounded
+// by itself, none is fused; sums begin with the bias and run from the first input to the last. What a letter gives the
 // first layer is a row of the embedding, or without one a 1 at the letter's own place. Layers begin with zeros.
 #pragma once
 

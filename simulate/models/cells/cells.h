@@ -31,7 +31,7 @@ Real rounded(double x) {
   }
 }
 
-/// The functions of cells: stated operations in double (groups/stated_functions.h), rounded once to the format.
+/// The functions of cells: stated operations in double (groups/base/stated_functions.h), rounded once to the format.
 template <class Real>
 Real cell_tanh(Real x) {
   return rounded<Real>(stated::tanh(static_cast<double>(x)));

@@ -14,7 +14,7 @@ struct ExactStock {
 };
 
 /// Any automaton, in xlstm's sLSTM: with the input gate at e^0 and the forget gate at e^−1000 = 0 the cell is tanh of
-/// its recurrent sum, and its units those of the saturated RNN (simulate/models/cells/saturated_cell.h), ±1. Throws
+/// its recurrent sum, and its units those of the saturated RNN (simulate/models/cells/cell_network.h), ±1. Throws
 /// LimitError past 4,096 units: states times letters, and one.
 ExactStock exact_slstm(const Dfa& automaton);
 

@@ -1,5 +1,5 @@
 // simulate/prove/bounds/bounds_machine.h — the finite machine whose states the numbers of a layer are supposed to stay
-// near: one centre for each. Its labels have to emulate the automaton; how near the numbers stay is bounds_layer.h's.
+// near: one centre for each. Its labels have to emulate the automaton; how near the numbers stay is bounds.h's.
 #pragma once
 
 #include <cstdint>

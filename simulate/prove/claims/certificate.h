@@ -34,7 +34,7 @@ struct Proved {
   /// (simulate/arithmetic/order.h). Of a step that makes no matrix, by its factors, this says nothing.
   bool every_association = false;
   /// However sums are ordered, grouped and fused, in any wider format, in any association but the UT transform
-  /// (simulate/prove/any_order.h).
+  /// (simulate/prove/certify_codewords.h).
   bool any_order = false;
   friend bool operator==(const Proved&, const Proved&) = default;
 };
@@ -87,7 +87,7 @@ struct LabelTuple {
 
 /// The method "closed codewords". The labels so found emulate the automaton by induction over all tuples of labels that
 /// the readout decodes, or else on those that words reach (automata/cascades/emulation.h): these are listed by
-/// `with_steps` (simulate/prove/steps.h), the first being the start.
+/// `with_steps` (simulate/prove/self_check.h), the first being the start.
 struct ClosedCodewords {
   std::vector<ClosedTable> layers;
   bool by_induction = false;
@@ -109,7 +109,7 @@ struct ReachedPair {
 
 /// The method "closed reachable set". Words of at most `depth` letters reach `pairs` pairs (automaton state, all
 /// numbers, labels below the last layer). Proved: all words do. Proved up to T: depth = T − 1, and all were expanded.
-/// `with_steps` (simulate/prove/steps.h) lists them, the first being the start.
+/// `with_steps` (simulate/prove/self_check.h) lists them, the first being the start.
 struct ReachedPairs {
   std::uint64_t pairs = 0, depth = 0;
   std::vector<ReachedPair> list = {};
@@ -218,11 +218,11 @@ struct CertifyOptions {
   ArithmeticName arithmetic = Precision::kFp32;
   Form form = Form::kStructured;
   Order order{};
-  bool any_order = false;  ///< only what holds in any order (simulate/prove/any_order.h)
+  bool any_order = false;  ///< only what holds in any order (simulate/prove/certify_codewords.h)
   std::uint64_t max_pairs = 20'000'000;
   std::uint64_t max_bytes = std::uint64_t{4} << 30;  ///< of the pairs and their table
-  double max_seconds = 0;                            ///< in all; 0: no limit but those around (groups/time_limit.h)
-  std::function<void(std::uint64_t)> progress;       ///< pairs so far; may throw Interrupted
+  double max_seconds = 0;                       ///< in all; 0: no limit but those around (groups/base/time_limit.h)
+  std::function<void(std::uint64_t)> progress;  ///< pairs so far; may throw Interrupted
   /// Letters so far, and of how many, in search of long failing words; may throw Interrupted.
   std::function<void(std::uint64_t, std::uint64_t)> long_progress = {};
   std::uint64_t long_letters = 1'000'000;  ///< read in search of long failing words, where little else is proved
@@ -236,8 +236,8 @@ class Contradiction : public Error {
   using Error::Error;
 };
 
-/// Returns the findings of `search` within a share of the time that is left (groups/time_limit.h); nothing once that is
-/// over, which says nothing about the network. Another limit that it meets is the caller's to hear of.
+/// Returns the findings of `search` within a share of the time that is left (groups/base/time_limit.h); nothing once
+/// that is over, which says nothing about the network. Another limit that it meets is the caller's to hear of.
 template <class Search>
 std::invoke_result_t<Search> within_time(double share, Search&& search) {
   const TimeLimit limit = TimeLimit::part(share);

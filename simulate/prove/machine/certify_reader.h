@@ -12,7 +12,7 @@
 namespace krohn {
 
 // How hard a machine that reads letters is questioned. The time is that of
-// groups/time_limit.h.
+// groups/base/time_limit.h.
 
 struct ReaderLimits {
   std::uint64_t max_pairs = 1'000'000;

@@ -33,7 +33,7 @@ Certificate refuted_by_pairs(const CertifyOptions& options, std::uint64_t pairs,
 Certificate proved_up_to_depth(const CertifyOptions& options, std::uint64_t pairs, std::uint64_t length,
                                std::uint64_t complete, std::string limit);
 
-/// The time is that of groups/time_limit.h.
+/// The time is that of groups/base/time_limit.h.
 struct PairLimits {
   std::uint64_t max_pairs = UINT64_MAX;
   std::uint64_t max_bytes = UINT64_MAX;         ///< of the pairs and their table

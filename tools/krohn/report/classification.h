@@ -31,7 +31,7 @@ struct Job {
 
 /// State tracking (the reachable automaton as given) and acceptance (the minimal one), once when they are the same
 /// size; of a transformation semigroup state tracking from every state. Where a limit is met, that of the time too
-/// (groups/time_limit.h), what needs no monoid is still decided. Every yes of an architecture is that of a network
+/// (groups/base/time_limit.h), what needs no monoid is still decided. Every yes of an architecture is that of a network
 /// which was built and proved against the automaton, in fp64; every no has a witness that was checked.
 std::vector<Job> classify(const Dfa& given, const AlgebraOptions& options);
 

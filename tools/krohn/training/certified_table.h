@@ -29,7 +29,7 @@ struct CertifiedTableOptions {
   bool json = false;
 };
 
-/// Trains every cell (simulate/closing/certified_cells.h) with every seed to a proof or to its end, and prints the
+/// Trains every cell (simulate/closing/proof_rounds.h) with every seed to a proof or to its end, and prints the
 /// shares; with --shard, only the runs of this shard, for the same command without it to print. Returns the exit
 /// status. Throws InputError when no cell has the text.
 int make_certified_table(const CertifiedTableOptions& options, const ShardOptions& shards);

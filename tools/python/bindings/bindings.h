@@ -19,9 +19,9 @@ namespace nb = nanobind;
 /// The environment of every function that computes or reads numbers: Python loads libraries that change how a thread
 /// rounds.
 using Standard = nb::call_guard<FloatEnvironment>;
-/// While one exists in Python's main thread, Ctrl-C asks the work to stop (groups/interruption.h), and the interpreter
-/// hears of it as ever: work that never looks ends first, and KeyboardInterrupt follows. Made and ended under the
-/// interpreter's lock.
+/// While one exists in Python's main thread, Ctrl-C asks the work to stop (groups/base/time_limit.h), and the
+/// interpreter hears of it as ever: work that never looks ends first, and KeyboardInterrupt follows. Made and ended
+/// under the interpreter's lock.
 class Interruptible {
  public:
   Interruptible();
