@@ -4,6 +4,10 @@
 
 #include <algorithm>
 
+#include "krohn/groups/base/error.h"
+#include "krohn/simulate/arithmetic/arithmetic_name.h"
+#include "krohn/simulate/evaluate/quantise.h"
+#include "krohn/simulate/prove/certify_codewords.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 
 namespace krohn {
@@ -70,6 +74,18 @@ bool ask_about_exactness(KeptPromise& kept, const Network& network, const Certif
   return std::holds_alternative<ClosedCodewords>(sequential.proof);
 }
 
+/// Why this construction has no proof in any order; empty when it has one, and then here is its network.
+std::string refusal_in_any_order(const Dfa& automaton, BuildOptions wishes, const PlanRow& row,
+                                 const CertifyOptions& how, std::optional<Network>& network) try {
+  if (row.exact_in.empty()) return "its numbers round";
+  wishes.construction = row.construction;
+  network = build(automaton, wishes);
+  const auto found = certify_any_order(quantise(*network, *wishes.precision), how);
+  return std::holds_alternative<Certificate>(found) ? "" : std::get<std::string>(found);
+} catch (const Error& error) {
+  return error.what();
+}
+
 }  // namespace
 
 KeptPromise verify_built(const Network& network, const Promise& promise, const CertifyOptions& limits,
@@ -93,6 +109,38 @@ KeptPromise verify_built(const Network& network, const Promise& promise, const C
     kept.right_up_to = searched.is<Proved>() ? UINT64_MAX : searched.length();
   }
   return kept;
+}
+
+Choice choose_in_any_order(const Dfa& automaton, BuildOptions wishes, std::uint64_t max_pairs, PlanRows rows,
+                           const std::function<void(const PlanRow& row, const std::string& refusal)>& told) {
+  if (!wishes.precision) wishes.precision = Precision::kFp32;
+  CertifyOptions how;
+  how.arithmetic = *wishes.precision;
+  how.any_order = true;
+  how.max_pairs = max_pairs;
+  Choice choice{plan(automaton, wishes), {}, {}};
+  std::vector<PlanRow*> tried;
+  for (PlanRow& row : choice.rows)
+    if (row.possible) tried.push_back(&row);
+  std::ranges::stable_partition(tried, [](const PlanRow* row) { return row->chosen; });
+  for (PlanRow& row : choice.rows) row.chosen = false;
+  std::string reasons;
+  for (PlanRow* row : tried) {
+    std::optional<Network> network;
+    const std::string refusal = refusal_in_any_order(automaton, wishes, *row, how, network);
+    if (told) told(*row, refusal);
+    if (!refusal.empty()) {
+      reasons += fmt::format("\n{}: {}", row->construction, refusal);
+    } else if (choice.chosen() == nullptr) {
+      row->chosen = true;
+      choice.network = std::move(network);
+      if (rows == PlanRows::kNeeded) return choice;
+    }
+  }
+  if (choice.chosen() == nullptr)
+    choice.failure = std::make_exception_ptr(InputError(fmt::format(
+        "no construction is exact in any order of evaluation in {}{}", to_string(*wishes.precision), reasons)));
+  return choice;
 }
 
 }  // namespace krohn

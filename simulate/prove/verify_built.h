@@ -1,5 +1,5 @@
-// simulate/prove/verify_built.h — proves of a network that was just built what its construction promises, before
-// anybody is told so.
+// simulate/prove/verify_built.h — proves the promises of a construction for a network that was just built, before
+// anybody is told of them, and chooses constructions by such proofs.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/network/network.h"
 #include "krohn/simulate/prove/verify.h"
 
@@ -36,5 +37,14 @@ struct KeptPromise {
 /// handed on. Throws Contradiction when a word is read wrongly.
 KeptPromise verify_built(const Network& network, const Promise& promise, const CertifyOptions& limits = {},
                          const std::function<void(std::string_view, std::uint64_t, std::uint64_t)>& progress = {});
+
+/// The construction of least cost that no order of evaluation, split, batch, FMA or wider accumulator changes in
+/// `wishes.precision` (fp32 where there is none), proved by certify_any_order: the one that `choose` would take is
+/// tried first, then the others in the table's order, all of them for PlanRows::kAll. `told` hears of every one that
+/// was tried, with the reason against it, or "" for a proof. The network's weights are not rounded yet. Without a
+/// chosen row `failure` is an InputError with all reasons. Throws InputError for a precision other than fp64, fp32,
+/// fp16 and bf16.
+Choice choose_in_any_order(const Dfa& automaton, BuildOptions wishes, std::uint64_t max_pairs, PlanRows rows,
+                           const std::function<void(const PlanRow& row, const std::string& refusal)>& told = {});
 
 }  // namespace krohn

@@ -209,6 +209,14 @@ class Checked(unittest.TestCase):
         with self.assertRaises(krohn.InputError):
             krohn.check(certificate, krohn.compile("regex:(a|b)*bb"))
 
+    def test_a_choice_in_any_order_is_proved_in_any_order(self):
+        for precision in ("bf16", "fp32"):
+            network = krohn.compile("name:S5", any_order=True, precision=precision)
+            self.assertTrue(krohn.verify(network, precision=precision, any_order=True).proved)
+        with self.assertRaises(krohn.InputError) as wrong:
+            krohn.compile("name:Z5", any_order=True, max_dimension=2)
+        self.assertIn("no construction is exact in any order of evaluation in fp32", str(wrong.exception))
+
     def test_reports_step_and_hold_their_data(self):
         found = krohn.report(ABB)
         self.assertEqual((found.verdict.claim, found.subject), ("proved", ABB))

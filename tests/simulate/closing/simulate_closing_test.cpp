@@ -199,10 +199,10 @@ Head turning_head(const Task& task, double angle, std::size_t reflections) {
 }
 
 template <class Real>
-using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
+using RealMatrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
 
 template <class Real>
-Matrix<Real> read(Matrix<Real> state, const LetterOfHead& letter) {
+RealMatrix<Real> read(RealMatrix<Real> state, const LetterOfHead& letter) {
   for (const HeadReflection& part : letter.reflections) {
     const Eigen::Matrix<Real, Eigen::Dynamic, 1> key = part.key.cast<Real>(), value = part.value.cast<Real>();
     state += static_cast<Real>(part.beta) * key * (value - state.transpose() * key).transpose();
@@ -239,7 +239,7 @@ TEST_CASE("vertices are permuted exactly, as often as one likes, in fp32 and fp6
       }
       const auto head = simplex_head(held, idle_head(*task, 8, values, points - 1), input);
       REQUIRE(head);
-      Matrix<float> narrow = Matrix<float>::Zero(8, values);
+      RealMatrix<float> narrow = RealMatrix<float>::Zero(8, values);
       MatrixXd state = MatrixXd::Zero(8, values);
       for (const Letter before : input.before) state = read<double>(state, head->letters[before]);
       CHECK(state.isZero(0));

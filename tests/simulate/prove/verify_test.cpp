@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "krohn/constructions/build/planner.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/check/recheck.h"
+#include "krohn/simulate/evaluate/quantise.h"
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/certify_codewords.h"
 #include "krohn/simulate/prove/pairs/network_machine.h"
@@ -402,6 +405,38 @@ TEST_CASE("one-hot networks past the size for orders are proved once, and the ot
   Network wrong = network;
   std::get<MapMatrix>(wrong.layers[0].transitions[0].a).map = Transformation::identity(network.layers[0].dimension);
   CHECK_THROWS_AS(verify_built(wrong, {formats, {}}, {}), Contradiction);
+}
+
+TEST_CASE("a construction chosen in any order is the first that is proved so, and all others are told why not") {
+  for (const char* name : {"parity", "Z5", "S3", "tomita3"})
+    for (const Precision precision : {Precision::kFp64, Precision::kFp32, Precision::kFp16, Precision::kBf16}) {
+      CAPTURE(name);
+      CAPTURE(to_string(precision));
+      const Dfa dfa = load_language(std::string("name:") + name, {});
+      BuildOptions wishes;
+      wishes.precision = precision;
+      std::map<std::string, std::string> refused;
+      const Choice choice = choose_in_any_order(
+          dfa, wishes, 100'000, PlanRows::kAll,
+          [&](const PlanRow& row, const std::string& refusal) { refused[row.construction] = refusal; });
+      REQUIRE(choice.chosen() != nullptr);
+      CHECK(refused.at(choice.chosen()->construction).empty());
+      CHECK(refused.size() == static_cast<std::size_t>(
+                                  std::ranges::count_if(choice.rows, [](const PlanRow& row) { return row.possible; })));
+      CertifyOptions how;
+      how.arithmetic = precision;
+      how.any_order = true;
+      CHECK(std::holds_alternative<Certificate>(certify_any_order(quantise(*choice.network, precision), how)));
+      CHECK(choose_in_any_order(dfa, wishes, 100'000, PlanRows::kNeeded).chosen()->construction ==
+            choice.chosen()->construction);
+      for (const PlanRow& row : choice.rows)
+        if (row.possible && row.exact_in.empty()) CHECK(refused.at(row.construction) == "its numbers round");
+    }
+  BuildOptions small;
+  small.max_dimension = 2;
+  const Choice none = choose_in_any_order(load_language("name:Z5", {}), small, 1000, PlanRows::kNeeded);
+  CHECK(none.chosen() == nullptr);
+  CHECK_THROWS_AS(std::rethrow_exception(none.failure), InputError);
 }
 
 TEST_CASE("a network that breaks its construction's promise is a contradiction") {

@@ -21,6 +21,8 @@
 #include "tools/krohn/verb.h"
 
 namespace krohn {
+
+const char kThisKrohn[] = "krohn " KROHN_VERSION;
 namespace {
 
 template <class Summary>

@@ -23,7 +23,7 @@ struct ListSummary {
 ListSummary summary_of(const std::string& kind, const std::vector<std::string>& lines);
 
 /// The version that works, as kept work has it.
-inline constexpr char kThisKrohn[] = "krohn " KROHN_VERSION;
+extern const char kThisKrohn[];
 
 /// The lines of `file` (-: standard input) but empty ones and those that begin with "#". Throws InputError when there
 /// are none.

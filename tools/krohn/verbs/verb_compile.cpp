@@ -92,57 +92,14 @@ Choice choose_for_target(const Dfa& dfa, BuildOptions wishes, const std::vector<
   throw InputError(options.language, fmt::format("{} cannot hold it{}", options.target, reasons));
 }
 
-CertifyOptions in_any_order(const CompileArguments& options) {
-  CertifyOptions how;
-  how.arithmetic = parse_precision(options.precision);
-  how.any_order = true;
-  how.max_pairs = options.max_pairs;
-  return how;
-}
-
-/// Why this construction has no proof in any order; empty when it has one, and then here is its network.
-std::string refusal_in_any_order(const Dfa& dfa, BuildOptions wishes, const PlanRow& row,
-                                 const CompileArguments& options, std::optional<Network>& network) try {
-  if (row.exact_in.empty()) return "its numbers round";
-  wishes.construction = row.construction;
-  network = build(dfa, wishes);
-  const auto found = certify_any_order(quantise(*network, *wishes.precision), in_any_order(options));
-  return std::holds_alternative<Certificate>(found) ? "" : std::get<std::string>(found);
-} catch (const Error& error) {
-  return error.what();
-}
-
-/// The construction that would be chosen anyway first, then the others in the table's order.
-Choice choose_in_any_order(const Dfa& dfa, const BuildOptions& wishes, const CompileArguments& options) {
-  Choice choice{plan(dfa, wishes), {}, {}};
-  std::vector<PlanRow*> rows;
-  for (PlanRow& row : choice.rows)
-    if (row.possible) rows.push_back(&row);
-  std::ranges::stable_partition(rows, [](const PlanRow* row) { return row->chosen; });
-  for (PlanRow& row : choice.rows) row.chosen = false;
-  std::string reasons;
-  for (PlanRow* row : rows) {
-    std::optional<Network> network;
-    const std::string refusal = refusal_in_any_order(dfa, wishes, *row, options, network);
-    if (options.explain && !options.json)
-      fmt::print("in any order, in {}: {}: {}\n", options.precision, row->construction,
-                 refusal.empty() ? "proved" : "no: " + refusal);
-    if (!refusal.empty()) {
-      reasons += fmt::format("\n{}: {}", row->construction, refusal);
-    } else if (choice.chosen() == nullptr) {
-      row->chosen = true;
-      choice.network = std::move(network);
-      if (!options.explain) return choice;
-    }
-  }
-  if (choice.chosen() == nullptr)
-    throw InputError(options.language, fmt::format("no construction is exact in any order of evaluation in {}{}",
-                                                   options.precision, reasons));
-  return choice;
-}
-
 Choice make_choice(const Dfa& dfa, const BuildOptions& wishes, const CompileArguments& options) {
-  if (options.any_order) return choose_in_any_order(dfa, wishes, options);
+  if (options.any_order)
+    return choose_in_any_order(dfa, wishes, options.max_pairs, options.explain ? PlanRows::kAll : PlanRows::kNeeded,
+                               [&](const PlanRow& row, const std::string& refusal) {
+                                 if (options.explain && !options.json)
+                                   fmt::print("in any order, in {}: {}: {}\n", options.precision, row.construction,
+                                              refusal.empty() ? "proved" : "no: " + refusal);
+                               });
   if (options.construction.empty())
     if (const std::vector<std::string> held = target_constructions(options.target); !held.empty())
       return choose_for_target(dfa, wishes, held, options);
@@ -250,7 +207,8 @@ int compile(CompileArguments options) {
   }();
   const PlanRow* chosen = choice.chosen();
   if (options.explain && !options.json) fmt::print("{}", plan_table(choice.rows));
-  if (chosen == nullptr && options.explain && options.output.empty() && !options.json) return kDone;
+  if (chosen == nullptr && options.explain && options.output.empty() && !options.json && !options.any_order)
+    return kDone;
   if (chosen == nullptr) std::rethrow_exception(choice.failure);
   std::optional<Written> written;
   if (!options.output.empty()) written = write(*std::move(choice.network), *chosen, wishes.precision, options);

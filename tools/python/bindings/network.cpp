@@ -16,6 +16,7 @@
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/evaluate/quantise.h"
+#include "krohn/simulate/prove/verify_built.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/models/target.h"
 #include "tools/krohn/pictures/network_picture.h"
@@ -46,9 +47,13 @@ BuildOptions wishes_of(const Text& construction, const Text& precision, const Te
 
 Network compile(const Dfa& dfa, const std::string& source, const Text& construction, const Text& precision,
                 const Text& keys, std::optional<std::int64_t> max_reflections,
-                std::optional<std::uint64_t> max_dimension, bool exact) {
-  const BuildOptions wishes = wishes_of(construction, precision, keys, max_reflections, max_dimension, exact);
-  Network network = build(dfa, wishes);
+                std::optional<std::uint64_t> max_dimension, bool exact, bool any_order, std::uint64_t max_pairs) {
+  BuildOptions wishes = wishes_of(construction, precision, keys, max_reflections, max_dimension, exact);
+  if (any_order && !wishes.precision) wishes.precision = Precision::kFp32;
+  Choice choice;
+  if (any_order) choice = choose_in_any_order(dfa, wishes, max_pairs, PlanRows::kNeeded);
+  if (choice.failure) std::rethrow_exception(choice.failure);
+  Network network = any_order ? *std::move(choice.network) : build(dfa, wishes);
   network.provenance.source = source;
   return wishes.precision ? quantise(network, *wishes.precision) : network;
 }
@@ -237,7 +242,7 @@ void bind_network(nb::module_& module) {
       unlocked, "automaton"_a, "target"_a, "folder"_a);
   nb::class_<Network>(module, "Network")
       .def_static("compile", &compile, unlocked, "automaton"_a, "source"_a, "construction"_a, "precision"_a, "keys"_a,
-                  "max_reflections"_a, "max_dimension"_a, "exact"_a)
+                  "max_reflections"_a, "max_dimension"_a, "exact"_a, "any_order"_a, "max_pairs"_a)
       .def_static("load", &load_network, unlocked, "path"_a)
       .def_static("from_arrays", &from_arrays, standard, "automaton"_a, "a"_a, "b"_a.none(), "initial"_a, "codewords"_a)
       .def("with_layer", &with_layer, standard, "layer"_a, "a"_a, "b"_a.none(), "initial"_a)

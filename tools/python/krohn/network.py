@@ -145,15 +145,19 @@ def compile(
     max_reflections: Optional[int] = None,
     max_dimension: Optional[int] = None,
     exact: bool = False,
+    any_order: bool = False,
+    max_pairs: int = 1_000_000,
 ) -> Network:
     """Exact weights for a language: a text as `Automaton` takes it, or an automaton, of which every state is tracked.
 
     The wishes are those of `krohn compile`: a construction's name (`plan` lists them), a precision that the weights are
-    rounded to ("fp32", "bf16", …), `keys` ("unit", "unnormalised", "doubled"), limits, and only exact constructions.
-    Acceptors that are given as a text are minimised first."""
+    rounded to ("fp32", "bf16", …), `keys` ("unit", "unnormalised", "doubled"), limits, only exact constructions, and
+    only those that no order of evaluation changes, proved over at most `max_pairs` (`any_order`; in fp32 where no precision
+    is given). Acceptors that are given as a text are minimised first."""
     automaton = _subject(language)
     return Network(_krohn.Network.compile(
-        automaton._core, automaton.source, construction, precision, keys, max_reflections, max_dimension, exact))
+        automaton._core, automaton.source, construction, precision, keys, max_reflections, max_dimension, exact,
+        any_order, max_pairs))
 
 
 def plan(
