@@ -11,7 +11,7 @@ each row. Arrays of NumPy and tensors of PyTorch are taken alike; what comes bac
 argument raises `InputError`, a `ValueError`; a limit that was met raises `LimitError`. Other threads run while krohn works,
 and Ctrl-C ends what it does."""
 
-from krohn import adapters
+from krohn import adapters, testing
 from krohn._krohn import Error, FileError, InputError, LimitError
 from krohn._krohn import version as __version__
 from krohn.automaton import Automaton, classify
@@ -89,6 +89,7 @@ __all__ = [
     "targets",
     "tasks",
     "test",
+    "testing",
     "train",
     "verify",
     "words",

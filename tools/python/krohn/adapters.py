@@ -1,15 +1,18 @@
-"""Models of PyTorch, and krohn's own runs, as black boxes. PyTorch itself is imported by the model's owner; here it is only
+"""Models of PyTorch, and krohn's own networks and runs, as black boxes. PyTorch itself is imported by the model's owner; here it is only
 when one is asked."""
 
+import contextlib
 import inspect
 import warnings
-from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Optional, Sequence
 
 import numpy as np
 
+from krohn.arrays import is_module
 from krohn.black_box import BlackBox
 
 if TYPE_CHECKING:
+    from krohn.network import Network
     from krohn.training import Run
 
 
@@ -20,6 +23,29 @@ def logits_of(said: Any, words: int, length: int) -> Any:
         raise ValueError(f"logits of the shape {list(logits.shape)} to {words} words of {length} letters; they have to be "
                          f"[words, length, classes], [{words}, {length}, …]")
     return logits
+
+
+@contextlib.contextmanager
+def in_evaluation(model: Any) -> Iterator[None]:
+    """A module without dropout and without gradients meanwhile; anything else as it is."""
+    if not is_module(model):
+        yield
+        return
+    import torch
+
+    trained = [module for module in model.modules() if module.training]
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for module in trained:
+            module.training = True
+
+
+def _device_of(model: Any) -> Any:
+    """Where its parameters are."""
+    return next((parameter.device for parameter in model.parameters()), None) if is_module(model) else None
 
 
 def _best(logits: Any, answers: Optional[Sequence[int]], outputs: Optional[Sequence[str]]) -> np.ndarray:
@@ -64,7 +90,7 @@ def module(
         import torch
 
         with torch.no_grad():
-            ids = _with_beginning(words, begin, device)
+            ids = _with_beginning(words, begin, device or _device_of(module))
             return _best(logits_of(module(ids), *ids.shape), answers, outputs)[:, len(begin):]
 
     return BlackBox(ask, form="positions", letters=letters, outputs=outputs, batch=batch)
@@ -147,6 +173,18 @@ def causal_model(
             return _best(logits_of(logits, *ids.shape), list(answers.values()), None)[:, len(begin):]
 
     return BlackBox(ask, form="positions", letters=letters, outputs=list(answers), batch=batch)
+
+
+def network(network: "Network", *, precision: str = "fp32", batch: int = 1024) -> BlackBox:
+    """A network, letter by letter in the arithmetic of `verify`: the output of the state that it reads out."""
+    automaton = network.automaton
+    outputs = np.append(automaton.outputs, -1)  # of a state that is not read out
+
+    def ask(words: np.ndarray) -> np.ndarray:
+        return outputs[network.run(words, precision=precision)]
+
+    ids = {name: letter for letter, name in enumerate(automaton.letters)}
+    return BlackBox(ask, form="positions", letters=ids, outputs=automaton.output_names, batch=batch)
 
 
 def run(run: "Run", *, precision: str = "fp32", batch: int = 1024) -> BlackBox:

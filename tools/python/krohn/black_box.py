@@ -60,18 +60,34 @@ class BlackBox:
         return f"<krohn.BlackBox: {getattr(self.f, '__name__', type(self.f).__name__)}, form={self.form!r}>"
 
 
-def box_of(f: Any, *, outputs: Optional[Sequence[str]] = None, **how: Any) -> BlackBox:
+def says_itself(f: Any) -> bool:
+    """Whether it says how it is asked: a BlackBox, a module of PyTorch, a Network or a Run."""
+    return isinstance(f, BlackBox) or is_module(f) or _adapter_of(f) is not None
+
+
+def _adapter_of(f: Any) -> Optional[Callable[[Any], BlackBox]]:
+    from krohn import adapters
+    from krohn.network import Network
+    from krohn.training import Run
+
+    return adapters.network if isinstance(f, Network) else adapters.run if isinstance(f, Run) else None
+
+
+def box_of(
+    f: Any, *, outputs: Optional[Sequence[str]] = None, names: Optional[Sequence[str]] = None, **how: Any
+) -> BlackBox:
     """`f` as it says itself how it is asked, or by form, words, initial and batch, which are None where they are not given. A
-    module of PyTorch is one with logits for every position."""
-    if isinstance(f, BlackBox) or is_module(f):
-        if any(value is not None for value in how.values()) or (outputs is not None and isinstance(f, BlackBox)):
-            raise ValueError(f"a {'BlackBox' if isinstance(f, BlackBox) else 'module of PyTorch'} says itself how it is asked; "
-                             "krohn.adapters has other ways to ask modules")
+    module of PyTorch is one with logits for every position; `names` are outputs that it does not know."""
+    if says_itself(f):
+        if any(value is not None for value in how.values()) or (outputs is not None and not is_module(f)):
+            kind = "module of PyTorch" if is_module(f) else type(f).__name__
+            raise ValueError(f"a {kind} says itself how it is asked; krohn.adapters has other ways to ask models")
         if isinstance(f, BlackBox):
             return f
         from krohn import adapters
 
-        return adapters.module(f, outputs=outputs)
+        adapter = _adapter_of(f)
+        return adapter(f) if adapter else adapters.module(f, outputs=names if outputs is None else outputs)
     given = {name: value for name, value in how.items() if value is not None}
     return BlackBox(f, outputs=outputs, **given)
 

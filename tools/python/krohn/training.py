@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Seque
 import numpy as np
 
 from krohn import _krohn
-from krohn.adapters import logits_of
+from krohn.adapters import in_evaluation, logits_of
 from krohn.arrays import as_array, as_words, is_module
 from krohn.asking import Facts, ask, drawn, facts_of
 from krohn.automaton import Automaton, Language
@@ -272,14 +272,8 @@ def _evaluated(forward: Any) -> Iterator[Callable[[np.ndarray], Any]]:
     if any(parameter.element_size() < 4 for parameter in parameters):
         forward = copy.deepcopy(forward).float()
     device = parameters[0].device if parameters else "cpu"
-    trained = [module for module in forward.modules() if module.training]
-    forward.eval()
-    try:
-        with torch.no_grad():
-            yield lambda words: forward(torch.from_numpy(words).to(device))
-    finally:
-        for module in trained:
-            module.training = True
+    with in_evaluation(forward):
+        yield lambda words: forward(torch.from_numpy(words).to(device))
 
 
 class _StateDict:

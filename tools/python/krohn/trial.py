@@ -8,7 +8,6 @@ import numpy as np
 
 from krohn._krohn import counted
 from krohn.aimed_words import AimedWords, all_words, short_lengths
-from krohn.arrays import is_module
 from krohn.automaton import Automaton, Language
 from krohn.black_box import UNKNOWN, Asker, BlackBox, Outputs, box_of
 
@@ -49,13 +48,23 @@ class Trial:
         return self.passed
 
     @property
+    def right_up_to(self) -> int:
+        """Of the words that were read, none fails after so many letters or fewer."""
+        if self.position is not None:
+            return max(0, self.position - 1)
+        return max((row.longest for row in self.tried), default=0)
+
+    @property
     def confidence(self) -> str:
         """What follows from the words that were read, and what does not."""
         known = "No length was read completely"
         if self.all_up_to:
             known = f"Every word of {'1 to ' if self.all_up_to > 1 else ''}{counted(self.all_up_to, 'letter')} is right"
         if not self.passed:
-            return f"{known}; " + ("no shorter word fails." if self.is_shortest else "a shorter word than this one may fail.")
+            if self.is_shortest:
+                return f"{known}; no shorter word fails."
+            return (f"{known}. The words that were read are right up to {counted(self.right_up_to, 'letter')}; a shorter word than "
+                    "this one may fail.")
         random = [row for row in self.tried if row.kind == RANDOM]
         if not random:
             return f"{known}. This is a test, not a proof: longer words were not read."
@@ -114,7 +123,7 @@ def test(
     """Looks for a word on which `f` answers otherwise than the language's automaton.
 
     `f` is a `BlackBox` (`krohn.adapters` makes them from models of PyTorch), a `torch.nn.Module` with logits for every
-    position, or a function; then `form`, `words`, `initial` and `batch` are those of `BlackBox`. The right answer to a
+    position, a `Network`, a `Run`, or a function; then `form`, `words`, `initial` and `batch` are those of `BlackBox`. The right answer to a
     word is the output of the state that it leads to.
 
     First every word of 1, 2, … letters is read, as long as these are at most `short` words: what fails there is a
@@ -123,8 +132,7 @@ def test(
     letters, random ones; the failing word that is found is shortened. `empty` asks for the empty word too. The same
     seed reads the same words."""
     automaton = Automaton.of(language)
-    names = automaton.output_names if is_module(f) else None  # which a module does not know
-    box = box_of(f, outputs=names, form=form, words=words, initial=initial, batch=batch)
+    box = box_of(f, names=automaton.output_names, form=form, words=words, initial=initial, batch=batch)
     if empty and box.form != "words":
         raise ValueError(f'form="{box.form}" has no answer to the empty word')
     if min(short, length, letters, seed) < 0:
