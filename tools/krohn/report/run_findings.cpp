@@ -12,7 +12,7 @@
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
-#include "krohn/simulate/check/certificate_file.h"
+#include "krohn/simulate/check/certificate_lines.h"
 #include "krohn/simulate/check/sha256.h"
 #include "krohn/simulate/learned/snap_network.h"
 #include "krohn/simulate/prove/claims/certificate.h"

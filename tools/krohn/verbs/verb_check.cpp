@@ -17,6 +17,7 @@
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/base/messages.h"
 #include "krohn/simulate/check/certificate_file.h"
+#include "krohn/simulate/check/certificate_lines.h"
 #include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "tools/krohn/joined_ranks.h"
