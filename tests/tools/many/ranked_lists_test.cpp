@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tests/tools/mpirun.h"
+#include "tests/tools/many/mpirun.h"
 #include "tests/tools/shell.h"
 
 using namespace krohn::test;

@@ -1,4 +1,4 @@
-// tests/tools/mpirun.h — the command as a job of several processes.
+// tests/tools/many/mpirun.h — the command as a job of several processes.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -2,7 +2,7 @@
 // becomes of a process on the way.
 #include <doctest/doctest.h>
 
-#include "tests/tools/mpirun.h"
+#include "tests/tools/many/mpirun.h"
 #include "tests/tools/shell.h"
 
 using namespace krohn::test;
