@@ -374,7 +374,7 @@ void look_up(const Real* table, std::size_t numbers, std::size_t tokens, const s
     for (std::size_t w = 0; w < words; ++w) to[w] = table[token[w]];
 }
 
-StepKernels kernels_here() {
+[[maybe_unused]] StepKernels kernels_here() {
   return {&kernel_of<InFp64>, &kernel_of<InFp32>, &kernel_of<InBf16>, &look_up<float>, &look_up<double>};
 }
 
