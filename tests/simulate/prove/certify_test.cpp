@@ -170,11 +170,15 @@ TEST_CASE("the greater of two lengths is claimed, that of the horizon bound or t
 }
 
 TEST_CASE("a search ends when its time is up, with the words that it had completed") {
-  const TimeLimit time(0.05, "--time 0.05");
-  const Certificate certificate = certify_reachable_set(rotation(7, {1, 2}), in(Precision::kFp32));
-  CHECK(certificate.is<ProvedUpTo>());
+  double seconds = 0.05;  // more of it where the machine gives this thread none of it
+  Certificate certificate;
+  do {
+    const TimeLimit time(seconds, "--time x");
+    certificate = certify_reachable_set(rotation(7, {1, 2}), in(Precision::kFp32));
+    CHECK(certificate.is<ProvedUpTo>());
+    CHECK(certificate.limit == "the time (--time x)");
+  } while (certificate.length() < 1 && (seconds *= 2) < 1);
   CHECK(certificate.length() >= 1);
-  CHECK(certificate.limit == "the time (--time 0.05)");
 }
 
 TEST_CASE("the start is checked too: the empty word can be the failing one") {
