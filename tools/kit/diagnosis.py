@@ -9,6 +9,7 @@ ALWAYS = 6
 ROLLED_BACK = "rolled back too far"
 ONE_STEP = "the step of one token computes a factor otherwise (β clamped to 1 or not doubled, a decay, a norm)"
 LATE_DECAY = "a decay is applied one token late"
+EMPTIED = "lost, or never written"
 NO_FAULT = "no single fault that the kit knows explains it"
 SEVERAL_LAYERS = "no fault of the whole state explains it; several layers hold a part of it each: see what the other models say"
 
@@ -201,7 +202,7 @@ class Diagnosis:
             if tokens[p - 1] in tracker.begin and at not in reading.borders and self._fits(p, self._decayed_late(p)):
                 yield at, f"the state was empty before {said}, the one after a beginning: {LATE_DECAY}"
             for fits, text in [
-                (lambda: self._from(EMPTY, p), f"the state was empty before {said}: lost, or never written"),
+                (lambda: self._from(EMPTY, p), f"the state was empty before {said}: {EMPTIED}"),
                 (lambda: self._lost(p), f"the update at {said} was not made: lost"),
                 (lambda: self._stored_late(p), f"the update at {said} was not kept for the tokens after it: lost"),
                 (lambda: self._doubled(p), f"the update at {said} was made twice: doubled"),
@@ -211,7 +212,7 @@ class Diagnosis:
                 if self._fits(p, fits()):
                     yield at, text
             if self.resets and (self._fits(p, self._written_anew(p, p)) or self._fits(p, self._written_anew(p, at))):
-                yield at, f"the state was empty before {said}: lost, or never written"
+                yield at, f"the state was empty before {said}: {EMPTIED}"
             if tracker.delay and at in reading.borders and self._fits(p, self._lost_run(p, at, self._before(p))):
                 yield at, f"tokens {p + 1} to {at} took no effect: the convolution's state was lost before {said}"
             for name, state in reading.others.items():
