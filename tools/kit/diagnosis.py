@@ -10,6 +10,7 @@ ROLLED_BACK = "rolled back too far"
 ONE_STEP = "the step of one token computes a factor otherwise (β clamped to 1 or not doubled, a decay, a norm)"
 LATE_DECAY = "a decay is applied one token late"
 EMPTIED = "lost, or never written"
+SCALED = "scaled (a factor, a norm or a gate is computed otherwise), or digits are lost"
 NO_FAULT = "no single fault that the kit knows explains it"
 SEVERAL_LAYERS = "no fault of the whole state explains it; several layers hold a part of it each: see what the other models say"
 
@@ -238,7 +239,7 @@ class Diagnosis:
         if since < 8 and len(begins) > 1:
             return f"the beginning at token {begins[-1] + 1} did not empty the state: a decay or a gate is ignored, or scaled"
         if since < 8:
-            return "wrong from the beginning: scaled (a factor, a norm or a gate is computed otherwise), or digits are lost"
+            return f"wrong from the beginning: {SCALED}"
         if self.alone is not None and 0 <= self.first - tracker.delay - self.alone < 8:
             return f"{NO_FAULT}, and it begins where tokens are read alone: {ONE_STEP}"
         return SEVERAL_LAYERS if tracker.layers > 1 else NO_FAULT

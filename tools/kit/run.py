@@ -20,7 +20,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-from diagnosis import EMPTIED, LATE_DECAY, NO_FAULT, ROLLED_BACK, SEVERAL_LAYERS  # noqa: E402
+from diagnosis import EMPTIED, LATE_DECAY, NO_FAULT, ROLLED_BACK, SCALED, SEVERAL_LAYERS  # noqa: E402
 from diagnosis import Diagnosis, first_wrong, kinds_of  # noqa: E402
 from tracker import Tracker  # noqa: E402
 
@@ -141,9 +141,9 @@ def summary(wrong, models):
             "" if late & models else ", or the convolution's state is lost, which the models that answer late would tell"))
     votes = collections.Counter(kind for _, kind in dict.fromkeys(
         (reading.model, kind) for reading, _, said in wrong for kind in kinds_of(said) if kind != kinds_of(SEVERAL_LAYERS)[0]))
-    if votes[LATE_DECAY] and set(votes) == {LATE_DECAY, EMPTIED}:  # a loss to models that cannot tell one from the other
-        return where + f"\nwhat fits most often: {LATE_DECAY}"
     likeliest = max(votes, key=lambda kind: (kind != ROLLED_BACK, votes[kind]), default=None)
+    if likeliest == EMPTIED and votes[LATE_DECAY]:  # a loss, to models that cannot tell them apart
+        likeliest = SCALED if votes[SCALED] else LATE_DECAY
     if likeliest == NO_FAULT:
         return where + f"\nin most models {NO_FAULT}; what is said of the others may be chance"
     return where + (f"\nwhat fits most often: {likeliest}" if votes else "")
