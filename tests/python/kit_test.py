@@ -17,7 +17,8 @@ KIT = pathlib.Path(__file__).resolve().parents[2] / "tools" / "kit"
 sys.dont_write_bytecode = True  # nothing is left in the sources
 sys.path.insert(0, str(KIT))
 import run as kit_run  # noqa: E402
-from diagnosis import LATE_DECAY, NO_FAULT, ONE_STEP, SEVERAL_LAYERS, Diagnosis, Reading, first_wrong, kinds_of  # noqa: E402
+from diagnosis import LATE_DECAY, NO_FAULT, ONE_STEP, SCALED, SEVERAL_LAYERS  # noqa: E402
+from diagnosis import Diagnosis, Reading, first_wrong, kinds_of  # noqa: E402
 from tracker import Tracker  # noqa: E402
 
 KROHN = os.environ.get("KROHN_COMMAND")
@@ -275,6 +276,11 @@ class SummaryTest(unittest.TestCase):
             ([("parity", lost)] * 9 + [("s3", NO_FAULT), ("s5", NO_FAULT), ("z4", SEVERAL_LAYERS)], None, f"in most models {NO_FAULT}"),
             ([(model, f"after a beginning: {LATE_DECAY}; or {lost}") for model in ("parity", "s3", "s5")], None,
              f"what fits most often: {LATE_DECAY}"),
+            # Models that cannot tell a late decay, or a factor, from a loss do not outvote one that can.
+            ([("parity", lost), ("s3", lost), ("s5", f"after a beginning: {LATE_DECAY}; or {lost}")], None,
+             f"what fits most often: {LATE_DECAY}"),
+            ([("parity", lost), ("digits", lost), ("s5", f"after a beginning: {LATE_DECAY}; or {lost}"),
+              ("s3", f"wrong from the beginning: {SCALED}")], None, f"what fits most often: {SCALED}"),
             ([(model, lost) for model in ("parity", "s3", "s5")], None, "what fits most often: lost, or never written"),
         ):
             with self.subTest(text):
