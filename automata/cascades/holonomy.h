@@ -79,7 +79,7 @@ struct HolonomyOptions {
 };
 
 /// The holonomy decomposition (Eilenberg; Egri-Nagy & Nehaniv; MATH.md §3): one layer per height of the subduction
-/// order, or several where inequivalent classes of one height have groups that must not mix (holonomy.h); labels
+/// order, or several where inequivalent classes of one height have groups that must not mix; labels
 /// are tiles. A layer's bijections generate the holonomy group of a class, or of the labels that trimming leaves, so
 /// every group in the cascade divides the transition monoid: aperiodic automata get resets and identities only, group
 /// automata a single layer. Unreachable states are dropped first; the result is trimmed. May have more than n−1 layers.

@@ -228,7 +228,7 @@ struct Known {
   std::array<std::uint32_t, 5> record() const { return {old, position, begun, pending, images}; }
 };
 
-/// Whether a step is made among contexts or among nodes of the readout.
+/// The graph of a step: contexts, or nodes of the readout.
 enum class Side { kContext, kNode };
 
 /// The factor of the context's action: a bijection, or nothing for a constant.
@@ -306,7 +306,7 @@ class Spreading {
     add_resets();
   }
 
-  /// Whether layer k moves its labels as layer k−1 does, of which it sees nothing but the letter.
+  /// True where layer k moves its labels as layer k−1 does, of which it sees nothing but the letter.
   bool is_column(std::size_t k) const {
     const CascadeLayer &layer = old_.layers[k], &before = old_.layers[k - 1];
     if (layer.width != before.width || layer.actions != before.actions ||

@@ -47,9 +47,9 @@ struct SwapCascadeOptions {
 /// and for groups of more than 100,000 elements that stand beside constants.
 Cascade swap_cascade(const Cascade& cascade, const SwapCascadeOptions& options = {});
 
-/// Of several cascades of one automaton, the one that is cut into the fewest layers, then labels in all; the first of
-/// equals. Layers of prime order need small registers, a large group in one layer few layers. Those past `max_entries`
-/// count only when all are; then throws the first one's LimitError. InputError when there are none.
+/// Returns the one of several cascades of one automaton that is cut into the fewest layers, then labels in all; the
+/// first of equals. Layers of prime order need small registers, a large group in one layer few layers. Those past
+/// `max_entries` count only when all are; then throws the first one's LimitError. InputError when there are none.
 Cascade smallest_swap_cascade(std::span<const Cascade* const> cascades, const SwapCascadeOptions& options = {});
 
 }  // namespace krohn

@@ -13,7 +13,7 @@
 
 namespace krohn {
 
-/// Every class of `classes.h` is closed under leaving out letters and under letters that act as others do, with the
+/// Every class here is closed under leaving out letters and under letters that act as others do, with the
 /// same parameters; so what holds of the reduced automaton holds of the given one.
 struct ReducedAutomaton {
   Dfa dfa;                                 ///< minimal; its letters act differently in pairs

@@ -281,7 +281,7 @@ std::optional<ValuationClasses> ValuationClasses::of(const Alphabet& alphabet, c
     }
     functions.push_back(function);
   }
-  // Where two letters have a valuation, the order matters; where no letter has it, it stays without.
+  // The order matters to a valuation that two letters have; one that no letter has stays without.
   const Ref none = DecisionDiagrams::leaf(alphabet.size());
   Ref first = none, covered = DecisionDiagrams::leaf(0);
   result.classes = none;

@@ -364,7 +364,7 @@ class CayleyView {
  private:
   enum class Style { kBoxes, kNamed, kDots };
 
-  /// Of something at that depth, fading away from the viewer: two hexadecimal digits of opacity.
+  /// Two hexadecimal digits of opacity, for something at that depth, fading away from the viewer.
   std::string opacity(double depth) const {
     return layout_.is_solid ? fmt::format("{:02X}", std::lround(255 * (0.35 + 0.65 * (depth + 1) / 2))) : "";
   }

@@ -356,7 +356,7 @@ std::string row_name(const Dfa& dfa, State state) {
   return name;
 }
 
-/// Whether some row names an output below its state.
+/// True where some row names an output below its state.
 bool has_outputs(const Dfa& dfa) {
   for (State state = 0; state < dfa.states(); ++state)
     if (state_label(dfa, state) != dfa.state_name(state)) return true;

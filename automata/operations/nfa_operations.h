@@ -23,7 +23,7 @@ State add_copy(Nfa& nfa, const Dfa& dfa, const std::vector<std::optional<Letter>
 Dfa minimal_of(const Nfa& nfa, std::uint64_t max_states);
 
 // Operands over different alphabets are read over the common refinement of the two, which is the alphabet of the
-// result, as in operations.h. `minimal_of` (nfa_operations.h) makes the minimal automaton of what comes out. Linear in
+// result, as in operations.h. `minimal_of` makes the minimal automaton of what comes out. Linear in
 // the arcs unless it says otherwise; LimitError past `max_states` pairs of states.
 
 /// Per state: some word leads from it to acceptance. O(states + arcs).

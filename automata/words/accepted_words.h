@@ -70,8 +70,7 @@ class AcceptedWords {
   std::vector<State> path_;  ///< path_[i] is the state after i letters of word_
 };
 
-/// The first `count` accepted texts, or all when there are fewer: each word as all that its letters stand for
-/// (automata/words/accepted_words.h).
+/// The first `count` accepted texts, or all when there are fewer: each word as all that its letters stand for.
 std::vector<std::string> first_accepted_texts(const Dfa& dfa, std::uint64_t count);
 
 /// The first `count` accepted words, or all when there are fewer.
@@ -80,7 +79,7 @@ std::vector<Word> first_accepted_words(const Dfa& dfa, std::size_t count);
 // The recursive method (Nijenhuis, Wilf 1978): from state q with l letters to go, a letter is drawn with probability
 // proportional to the accepted words of l − 1 letters from its target. Only 64-bit outputs of the generator are used,
 // so a seed gives the same words on every platform. A letter that stands for a class of characters is as likely as its
-// characters together: `random_spelling` (automata/words/accepted_words.h) chooses among them.
+// characters together: `random_spelling` chooses among them.
 
 /// Exactly uniform: counts are big integers. O(k n · length) sums once, length · O(k) big-integer operations a word.
 class ExactUniformWords {

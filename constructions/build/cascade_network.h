@@ -63,7 +63,7 @@ enum class EigenvalueSet : std::uint8_t {
 };
 
 /// The network of a prime cascade (automata/cascades/prime_cascade.h), for kPosition of a position cascade
-/// (automata/cascades/holonomy.h), by the layers of cascade_network.h. Throws InputError naming the first layer
+/// (automata/cascades/holonomy.h), by simple layers. Throws InputError naming the first layer
 /// that the spectrum does not allow. With kUnitCircle and kBlocks turns are bit-exact in `precision` where
 /// locked_rotation.h finds them (all shifts: p = 3, 5, 7 in fp32), read letter after letter, and nowhere otherwise.
 Network diagonal_cascade_network(const Dfa& automaton, const Cascade& cascade, EigenvalueSet spectrum,

@@ -30,7 +30,7 @@
 namespace krohn {
 
 // A lower bound on the cost of a row of the planner's table, before anything is built: a row
-// that cannot be better than one at hand is not built (constructions/build/planner.h).
+// that cannot be better than one at hand is not built.
 
 /// The letters' action on the reachable states, as far as costs depend on it. O(letters · n), and the cost of
 /// multiplying all pairs of letters takes until two do not commute.
@@ -131,7 +131,7 @@ std::vector<PlanRow> plan(const Dfa& automaton, const BuildOptions& wishes, cons
 /// Which rows a choice is made from.
 enum class PlanRows : std::uint8_t {
   kAll,     ///< all, for a table
-  kNeeded,  ///< those that may win: the others cost too much by constructions/build/planner.h. The choice is the
+  kNeeded,  ///< those that may win: the others cost too much by their lower bound. The choice is the
             ///< same.
 };
 

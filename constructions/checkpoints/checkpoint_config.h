@@ -52,7 +52,7 @@ inline constexpr double kOlmoOutputEpsilon = 1e-5;
 /// The members of config.json. Attention layers are named, though they are silent: the library's caches want one.
 std::string format_hybrid_config(const CheckpointConfig& config);
 
-/// `config` has the family, and what all families have. Throws as parse_config (checkpoint_config.h). Members of
+/// `config` has the family, and what all families have. Throws as parse_config. Members of
 /// attention layers are let pass.
 CheckpointConfig parse_hybrid_config(const ConfigMembers& members, CheckpointConfig config);
 

@@ -55,7 +55,7 @@ std::string format_safetensors(const TensorFile& file);
 /// nothing behind.
 void write_safetensors(const TensorFile& file, const std::string& path);
 
-// A safetensors file (constructions/files/safetensors.h) that is too large to be
+// A safetensors file that is too large to be
 // read whole: where its tensors lie, and one of them at a time.
 
 /// Where a tensor lies in a file.

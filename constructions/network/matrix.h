@@ -28,7 +28,7 @@ struct Turn {
   std::int64_t denominator = 1;
   /// Reduced, in [0, 1). Throws InputError when the denominator is not in 1 … 2^56.
   Turn normalised() const;
-  /// cos and sin of 2π·numerator/denominator: exact, or rounded to odd (constructions/network/matrix.h).
+  /// cos and sin of 2π·numerator/denominator: exact, or rounded to odd.
   long double cosine() const;
   long double sine() const;
   friend bool operator==(const Turn&, const Turn&) = default;

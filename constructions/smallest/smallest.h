@@ -128,7 +128,7 @@ struct Smallest {
   std::optional<FiniteValuesBound> finite_values;
 };
 
-/// All bounds that apply to networks that show `shown` (constructions/smallest/smallest.h) after every word. All
+/// All bounds that apply to networks that show `shown` after every word. All
 /// states must be reachable, and different ones distinguished by what is shown after some word. Bounds whose computing
 /// meets a limit are left out, with the limit; every witness that is kept was checked. Throws Error should a network
 /// that was built be smaller than a bound.

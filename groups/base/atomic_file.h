@@ -31,7 +31,7 @@ void flush_directory(const std::string& directory);
 /// writer lives, on whatever machine. File systems without locks go without.
 void lock_as_pending(int descriptor);
 
-/// A hidden name beside `target` that `remove_pending_files` (atomic_file.h) knows while this lives. The first one in a
+/// A hidden name beside `target` that `remove_pending_files` knows while this lives. The first one in a
 /// directory also removes what killed processes left there: names of this kind whose process is gone and whose lock is
 /// free.
 class PendingPath {

@@ -25,7 +25,7 @@ class Interruption {
 
 /// While it lives, `check()` throws LimitError once `seconds` have passed, and Interrupted after Ctrl-C. What can
 /// explode (orbits, monoids, cascades) checks once for each piece of a microsecond or more; so a caller bounds it
-/// without a parameter through every function between. The memory is looked at too (groups/base/time_limit.h). An inner
+/// without a parameter through every function between. The memory is looked at too. An inner
 /// limit never outlives those around it.
 class TimeLimit {
  public:

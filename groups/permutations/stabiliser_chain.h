@@ -90,8 +90,8 @@ class StabiliserChain {
   std::vector<Point> scratch_;
 };
 
-/// The exact order of the group: the lcm of the cycle lengths for one generator, n! or n!/2 for a giant
-/// (groups/permutations/stabiliser_chain.h), else by a stabiliser chain. Throws LimitError as chains do.
+/// The exact order of the group: the lcm of the cycle lengths for one generator, n! or n!/2 for a giant, else by a
+/// stabiliser chain. Throws LimitError as chains do.
 Integer order(const PermutationGroup& group, const StabiliserChainOptions& options = {});
 
 /// A_n or S_n in its natural action on the points that move.

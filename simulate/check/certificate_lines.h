@@ -1,4 +1,4 @@
-// simulate/check/certificate_lines.h — the lines of a certificate: bits, operations, what is right.
+// simulate/check/certificate_lines.h — the lines of a certificate's file: its bits, the operations, the language.
 #pragma once
 
 #include <fmt/format.h>

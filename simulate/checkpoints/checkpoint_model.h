@@ -117,9 +117,8 @@ class CheckpointModel {
   /// Whether the layers forget or gate what they read: then there is no `read_chunk`, and no place but the processor.
   bool has_gates() const { return traits_.decay != Decay::kNone; }
 
-  /// Reads up to kDeltaChunk tokens at once, as the library's chunked kernels do
-  /// (simulate/checkpoints/checkpoint_model.h), and returns the logits after each. A word has to be cut into chunks of
-  /// kDeltaChunk from its beginning.
+  /// Reads up to kDeltaChunk tokens at once, as the library's chunked kernels do, and returns the logits after each. A
+  /// word has to be cut into chunks of kDeltaChunk from its beginning.
   std::vector<std::vector<float>> read_chunk(std::span<const std::uint32_t> tokens, Memory& memory) const;
 
  private:

@@ -98,7 +98,7 @@ std::optional<std::size_t> silence_strays(std::vector<std::optional<Head>>& head
 // Heads of reflections that hold classes of states as vertices of a simplex.
 //
 // The reflection along x_i − x_j swaps two vertices of a regular simplex and leaves the others where they are. Its
-// edges are roots of A_{k−1}, which exact floats have for up to nine vertices (simulate/closing/close_reflections.h),
+// edges are roots of A_{k−1}, which exact floats have for up to nine vertices,
 // and a letter that permutes the vertices is a product of as many reflections as there are vertices less cycles. So
 // four reflections a letter count modulo 5, exactly, by the permutation of five vertices, where the trained head does
 // it by turns by fifths, which no exact reflections make: the simplex is to those what a code by states
@@ -153,13 +153,13 @@ std::string why_no_layer_of_contractions(const TrackedAutomaton& tracked);
 std::string why_no_reflections_round(const SequenceModel<float>& model, const Task& task);
 
 /// Rounds the recurrence of a model of one layer of reflections. Of every head the keys that take part (β near 1 or 2)
-/// are turned, together with the queries, to roots that have the same angles (simulate/closing/close_reflections.h),
+/// are turned, together with the queries, to roots that have the same angles,
 /// two reflections of one letter first in their plane, which leaves their product alone; β becomes 0, 1 or 2 by
 /// saturation of its gate, 0 where a reflection moves none of the states that random words lead to; values become those
 /// of reflections that share a fixed state, on a dyadic grid, and so does the state after a token before the word.
 /// Heads that no roots fit are silenced, and where the others tell the answers apart those that hold no function of the
 /// automaton's state. Where they do not, or with `only_simplices`, the fewest heads that do are put on simplices of the
-/// classes of states that they hold (simulate/closing/close_reflections.h), and the others silenced. Every letter gets
+/// classes of states that they hold, and the others silenced. Every letter gets
 /// a coordinate of the embedding of its own, of which the first norm makes exactly 1 in fp32: from it the letter's
 /// numbers are read. The rest of the model is the trained one, and `is_free` says which of its parameters may be
 /// trained further without a change to the recurrence's states. A closing without a model where no head rounds, or for

@@ -43,8 +43,8 @@ struct IntegerCode {
 };
 
 /// The code of greatest rank, up to `most_rank`, that rounding to the nearest gives and that `fits`; nothing where
-/// there is none. The basis is one of the lattice that the points generate (simulate/closing/integer_code.h), or
-/// where that is none, of lattices copy by copy (simulate/closing/integer_code.h). O(rank · letters · numbers³).
+/// there is none. The basis is one of the lattice that the points generate, or
+/// where that is none, of lattices copy by copy. O(rank · letters · numbers³).
 std::optional<IntegerCode> integer_code(
     const LearnedCode& learned, Eigen::Index most_rank,
     const std::function<bool(const IntegerCode&)>& fits = [](const IntegerCode&) { return true; });
@@ -86,7 +86,7 @@ struct GroupCopies {
 
 /// Two sizes are one where they agree to a millionth of the greater, or their squares to 1e-11 of the greatest square,
 /// which is how far roundings may part them. Nothing where letters do not permute the points that some letter leads to,
-/// another moves like none of these (simulate/closing/integer_code.h), or there are more than 200.
+/// another moves like none of these, or there are more than 200.
 /// O(points³ + 1000 · letters · points²).
 std::optional<GroupCopies> group_copies(const Eigen::MatrixXd& points, const std::vector<LearnedCode::Move>& moves,
                                         std::size_t letters);
@@ -112,8 +112,8 @@ Eigen::MatrixXd nearest_integers(const Eigen::MatrixXd& numbers);
 // with a lattice that the group keeps.
 //
 // A representation that stands there several times, its copies in general position, generates no lattice; one copy
-// (simulate/closing/integer_code.h) does, wherever some subgroup fixes one direction of it: the class means of that
-// subgroup's congruence are an orbit of a rational vector.
+// does, wherever some subgroup fixes one direction of it: the class means of that subgroup's congruence are an orbit of
+// a rational vector.
 
 /// Copies side by side: point q lies about at basis · points.col(q). In this basis the group's letters are exactly
 /// integers, and no coordinate of a point passes 2.

@@ -41,10 +41,9 @@ std::vector<float> pulled_letters(const SequenceModel<float>& model, const Task&
 class ProofRounds {
  public:
   /// Before step 1, 2, …: at every validation the model is rounded and proved, where it answers at least 99 % of the
-  /// validation correctly; where that is no proof, its letters are pulled toward a finite monoid
-  /// (simulate/closing/proof_rounds.h), and training goes on from there. A model whose scale is free is settled first:
-  /// its states must come back, not their directions alone. A pure function of the model: a resumed run makes the same
-  /// attempts.
+  /// validation correctly; where that is no proof, its letters are pulled toward a finite monoid, and training goes on
+  /// from there. A model whose scale is free is settled first: its states must come back, not their directions alone. A
+  /// pure function of the model: a resumed run makes the same attempts.
   void before_step(Trainer& trainer, const Task& task);
   /// After the last step; where there is no proof, what stands against one is looked for.
   void at_end(const Trainer& trainer, const Task& task);

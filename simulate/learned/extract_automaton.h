@@ -1,13 +1,13 @@
 // simulate/learned/extract_automaton.h — the automaton that a network has learned, or was built to be: found by running
 // it alone. The transitions of the automaton in the network's file are read nowhere; only the names of its outputs are.
 //
-// Words up to a stated length define it, first those of a few letters, then twice as long ones. A learner
-// (simulate/learned/extract_automaton.h) asks the network, and its guess is held against the network on all words of a
-// few letters, on random words, on words that go from every state it knows by a detour to what tells states apart, and
-// on the powers of all short words, which let small errors add up. What disagrees within the length teaches it more.
-// Then: where the reachable states of the network under the stated arithmetic are finitely many
-// (simulate/prove/pairs/network_machine.h), the two are compared exactly, for words of every length; otherwise longer
-// words of the same kinds show how far the network goes on as that automaton.
+// Words up to a stated length define it, first those of a few letters, then twice as long ones. A learner asks the
+// network, and its guess is held against the network on all words of a few letters, on random words, on words that go
+// from every state it knows by a detour to what tells states apart, and on the powers of all short words, which let
+// small errors add up. What disagrees within the length teaches it more. Then: where the reachable states of the
+// network under the stated arithmetic are finitely many (simulate/prove/pairs/network_machine.h), the two are compared
+// exactly, for words of every length; otherwise longer words of the same kinds show how far the network goes on as that
+// automaton.
 #pragma once
 
 #include <cstdint>

@@ -141,7 +141,7 @@ StateCentres trained_centres(const TrainedReader& machine, const Task& task, con
 Spectrum trained_spectrum(const TrainedReader& machine, const Task& task);
 
 /// The logits after every letter of a word, a row of one number for each label: by the model's own letters, special
-/// tokens of its task included, in the arithmetic of `trained_machine` (simulate/learned/trained_reader.h).
+/// tokens of its task included, in the arithmetic of `trained_machine`.
 using TrainedLogits = std::function<void(std::span<const Letter> word, std::span<double> logits)>;
 TrainedLogits trained_logits(const SequenceModel<float>& model, Precision precision);
 

@@ -113,9 +113,8 @@ KeptPromise verify_built(const Network& network, const Promise& promise, const C
 
 Choice choose_in_any_order(const Dfa& automaton, BuildOptions wishes, std::uint64_t max_pairs, PlanRows rows,
                            const std::function<void(const PlanRow& row, const std::string& refusal)>& told) {
-  if (!wishes.precision) wishes.precision = Precision::kFp32;
   CertifyOptions how;
-  how.arithmetic = *wishes.precision;
+  how.arithmetic = wishes.precision.value();
   how.any_order = true;
   how.max_pairs = max_pairs;
   Choice choice{plan(automaton, wishes), {}, {}};

@@ -39,7 +39,7 @@ KeptPromise verify_built(const Network& network, const Promise& promise, const C
                          const std::function<void(std::string_view, std::uint64_t, std::uint64_t)>& progress = {});
 
 /// The construction of least cost that no order of evaluation, split, batch, FMA or wider accumulator changes in
-/// `wishes.precision` (fp32 where there is none), proved by certify_any_order: the one that `choose` would take is
+/// `wishes.precision`, which has to be given, proved by certify_any_order: the one that `choose` would take is
 /// tried first, then the others in the table's order, all of them for PlanRows::kAll. `told` hears of every one that
 /// was tried, with the reason against it, or "" for a proof. The network's weights are not rounded yet. Without a
 /// chosen row `failure` is an InputError with all reasons. Throws InputError for a precision other than fp64, fp32,

@@ -14,9 +14,8 @@ namespace krohn {
 // where the processor can.
 
 /// Bytes [first, first + out.size()) of the packed form (simulate/words/word.h) of the random word with this key
-/// over `letters` letters, 1 … 256 of them: a byte is one digit in base k^s of the block's fraction
-/// (simulate/words/random_letters.h). The same bytes for every `instructions`, which the processor must have.
-/// O(out.size()).
+/// over `letters` letters, 1 … 256 of them: a byte is one digit in base k^s of the block's fraction. The same bytes for
+/// every `instructions`, which the processor must have. O(out.size()).
 void fill_random_bytes(std::uint64_t key, std::uint32_t letters, std::uint64_t first, std::span<std::uint8_t> out,
                        Instructions instructions = best_instructions());
 

@@ -42,21 +42,13 @@ Timed timed(const Workplace& place, const std::string& line) {
           contents(place / ".out"), contents(place / ".err")};
 }
 
-/// Runs the line with a time limit until its outcome is as promised, at most four times, each with twice the time of
-/// the one before: a loaded machine starts, wakes and ends processes late, a program that breaks its promise breaks it
-/// always. `wrong` says why an outcome is not as promised, or "".
 template <class Wrong>
 void check_kept(const Workplace& place, const std::string& line, double seconds, const Wrong& wrong) {
-  std::string reasons;
-  for (int round = 0; round < 4; ++round, seconds *= 2) {
+  const auto run = [&](double given) {
     std::filesystem::remove_all(place / "run");
-    const Timed outcome = timed(place, line + fmt::format(" --time {}", seconds));
-    const std::string reason = wrong(outcome, seconds);
-    if (reason.empty()) return;
-    reasons += fmt::format("{} s: {}; status {}, {:.2f} s, {} MB\n{}{}\n", seconds, reason, outcome.status,
-                           outcome.seconds, outcome.peak >> 20, outcome.out, outcome.err);
-  }
-  FAIL_CHECK(line << "\n" << reasons);
+    return timed(place, line + fmt::format(" --time {}", given));
+  };
+  CHECK_MESSAGE(broken_promises(seconds, run, wrong) == "", line);
 }
 
 /// An expression of a million letters, each of which may be the last.
@@ -102,7 +94,7 @@ TEST_CASE("every verb ends with its time, with status 3 and what it has found") 
   for (const auto& [line, found, seconds] : facts)
     check_kept(place, line, seconds, [&](const Timed& outcome, double given) -> std::string {
       if (outcome.status != 3) return "another status";
-      if (outcome.seconds > 1.1 * given + 0.4) return "too late";
+      if (outcome.seconds > 1.1 * given + 0.4) return fmt::format("too late, {:.2f} s", outcome.seconds);
       if (!contains(outcome.out + outcome.err, fmt::format("--time {}", given))) return "the limit is not named";
       if (!contains(outcome.out, found)) return std::string("nothing of ") + found;
       return "";
@@ -111,22 +103,18 @@ TEST_CASE("every verb ends with its time, with status 3 and what it has found") 
     CHECK_MESSAGE((name.ends_with("5.safetensors") || name == "run" || name == "x.dot"), name);
 }
 
-TEST_CASE("memory is kept too, and what was found before is told") {
+TEST_CASE("memory is kept too") {
   const Workplace place("memory");
-  struct Fact {
-    std::string line;
-    const char* found;
-  };
   const std::string server = data("aalpy/tcp_server_bsd_trans.dot");
   constexpr std::uint64_t kMemory = std::uint64_t{128} << 20;
-  for (const auto& [line, found] :
-       {Fact{"classify " + server, ""}, Fact{"smallest " + server, ""}, Fact{"compile name:S9 -o s9.safetensors", ""},
-        Fact{"elements name:T9 --max-elements 1e9 --word 0", ""}, Fact{"decompose " + server, ""}}) {
+  for (const std::string& line :
+       {"classify " + server, "smallest " + server, std::string("compile name:S9 -o s9.safetensors"),
+        std::string("elements name:T9 --max-elements 1e9 --word 0"), "decompose " + server}) {
     check_kept(place, line + " --memory 128M", 60, [&](const Timed& outcome, double) -> std::string {
       if (outcome.status != 3) return "another status";
-      if (outcome.peak > kMemory + kMemory / 5 + (std::uint64_t{64} << 20)) return "too much memory";
+      if (outcome.peak > kMemory + kMemory / 5 + (std::uint64_t{64} << 20))
+        return fmt::format("too much memory, {} MB", outcome.peak >> 20);
       if (!contains(outcome.out + outcome.err, "--memory 128M")) return "the limit is not named";
-      if (!contains(outcome.out, found)) return std::string("nothing of ") + found;
       return "";
     });
   }

@@ -50,4 +50,21 @@ inline std::string data(const std::string& name) { return "'" KROHN_TEST_DATA "/
 
 inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
+/// Runs a command with a limit of time until its outcome is as promised, at most four times, each with twice the time
+/// of the one before, since a loaded machine starts, wakes and ends processes late. `run` takes the seconds and returns
+/// an outcome; `wrong` returns why one is not as promised, or "". Returns "", or all reasons.
+template <class Run, class Wrong>
+std::string broken_promises(double seconds, const Run& run, const Wrong& wrong) {
+  std::string reasons;
+  for (int round = 0; round < 4; ++round, seconds *= 2) {
+    const auto outcome = run(seconds);
+    const std::string reason = wrong(outcome, seconds);
+    if (reason.empty()) return "";
+    std::ostringstream all;
+    all << seconds << " s: " << reason << "; status " << outcome.status << "\n" << outcome.out << outcome.err << "\n";
+    reasons += all.str();
+  }
+  return reasons;
+}
+
 }  // namespace krohn::test

@@ -7,7 +7,7 @@
 
 namespace krohn {
 
-/// Scripts that complete verbs, options, values (tools/krohn/completion.h), the names of languages behind "name:", and
+/// Scripts that complete verbs, options, values, the names of languages behind "name:", and
 /// file names elsewhere.
 std::string bash_completion(const CLI::App& app);
 std::string zsh_completion(const CLI::App& app);

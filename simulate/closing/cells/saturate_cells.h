@@ -69,14 +69,14 @@ struct SaturatedUnits {
   std::vector<bool> is_free;  ///< parameters of the read-out, which may be trained further
 };
 
-/// Only what was learned is rounded: the trained model gives at least 99 % of the answers along the walk
-/// (simulate/closing/cells/saturate_cells.h), whose words may be longer than those of training. The code of a place is
-/// the sign that each trained unit mostly holds there, and its weights are moved until signs alone keep every gate at
-/// every step on the side where the trained one was: of RNN and GRU what is remembered is ±1, of an LSTM c = ±1,
-/// written or kept and never added to. Where some units have no such weights, a quarter of them loses something, those
-/// that lack at most points: a GRU's reset, then all gates, so that every letter writes, then the unit; the others
-/// begin again with what is left. All is multiplied by 256 at last, so that tanh is ±1 and σ 0 or 1. The embedding
-/// stays as it is. Its effect on words outside the walk is for a proof to say.
+/// Only what was learned is rounded: the trained model gives at least 99 % of the answers along the walk, whose words
+/// may be longer than those of training. The code of a place is the sign that each trained unit mostly holds there, and
+/// its weights are moved until signs alone keep every gate at every step on the side where the trained one was: of RNN
+/// and GRU what is remembered is ±1, of an LSTM c = ±1, written or kept and never added to. Where some units have no
+/// such weights, a quarter of them loses something, those that lack at most points: a GRU's reset, then all gates, so
+/// that every letter writes, then the unit; the others begin again with what is left. All is multiplied by 256 at last,
+/// so that tanh is ±1 and σ 0 or 1. The embedding stays as it is. Its effect on words outside the walk is for a proof
+/// to say.
 SaturatedUnits saturate_cells(const SequenceModel<float>& model, const Task& task);
 
 }  // namespace krohn

@@ -18,7 +18,7 @@
 namespace krohn {
 
 // Looking for good centres and good norms of a layer's machine. Floating
-// point, heuristic, and nothing depends on it but the sharpness of bounds: bounds.h proves what is found here.
+// point, heuristic, and nothing depends on it but the sharpness of bounds: the bounds prove what is found here.
 
 /// A norm for every state of a layer's machine: ‖X‖_s = scale_s · ‖R X‖_F with R = factors[factor_of[s]] upper
 /// triangular. No factors: R is the identity. This is the quadratic Lyapunov norm of P_s = scale_s² RᵀR; with one

@@ -540,12 +540,6 @@ namespace {
 
 bool accepts(const Dfa& dfa, const Word& word) { return dfa.accepts(dfa.run(word)); }
 
-Word concatenated(const Word& u, const Word& v) {
-  Word word = u;
-  word.insert(word.end(), v.begin(), v.end());
-  return word;
-}
-
 Word prefix(const Word& word, std::size_t length) { return {word.begin(), word.begin() + static_cast<long>(length)}; }
 Word suffix(const Word& word, std::size_t start) { return {word.begin() + static_cast<long>(start), word.end()}; }
 
@@ -573,7 +567,7 @@ Dfa finite_language(Letter letters, const std::set<Word>& words) {
   std::vector<bool> accepting;
   for (const Word& node : nodes) {
     accepting.push_back(words.count(node) == 1);
-    for (Letter letter = 0; letter < letters; ++letter) table.push_back(number(concatenated(node, {letter})));
+    for (Letter letter = 0; letter < letters; ++letter) table.push_back(number(joined(node, {letter})));
   }
   accepting.push_back(false);
   table.insert(table.end(), letters, static_cast<State>(nodes.size()));
@@ -682,11 +676,11 @@ TEST_CASE("quotients agree with the words and obey their laws") {
     CAPTURE(round);
     for (int i = 0; i < 30; ++i) {
       const Word word = random_word(dice, letters, 12);
-      REQUIRE(accepts(left_quotient(language, u), word) == accepts(language, concatenated(u, word)));
-      REQUIRE(accepts(right_quotient(language, u), word) == accepts(language, concatenated(word, u)));
+      REQUIRE(accepts(left_quotient(language, u), word) == accepts(language, joined(u, word)));
+      REQUIRE(accepts(right_quotient(language, u), word) == accepts(language, joined(word, u)));
     }
-    REQUIRE(left_quotient(left_quotient(language, u), v) == left_quotient(language, concatenated(u, v)));
-    REQUIRE(right_quotient(right_quotient(language, u), v) == right_quotient(language, concatenated(v, u)));
+    REQUIRE(left_quotient(left_quotient(language, u), v) == left_quotient(language, joined(u, v)));
+    REQUIRE(right_quotient(right_quotient(language, u), v) == right_quotient(language, joined(v, u)));
     REQUIRE(left_quotient(language, finite_language(letters, {u})) == left_quotient(language, u));
     REQUIRE(right_quotient(language, finite_language(letters, {u})) == right_quotient(language, u));
     REQUIRE(left_quotient(language, finite_language(letters, {u, v})) ==

@@ -36,6 +36,28 @@ using krohn::test::Scratch;
 
 namespace {
 
+struct Tolerance {
+  double absolute, relative;
+};
+
+/// The greatest distance of a gradient's number from the central difference of the loss, in units of the tolerance.
+double worst_slope(SequenceModel<double>& model, const TrainingBatch& batch, const std::vector<double>& gradient,
+                   double step, Tolerance tolerance) {
+  double worst = 0;
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    const double here = model.parameters()[i];
+    model.parameters()[i] = here + step;
+    const double above = model.loss(batch, {}).loss;
+    model.parameters()[i] = here - step;
+    const double below = model.loss(batch, {}).loss;
+    model.parameters()[i] = here;
+    const double slope = (above - below) / (2 * step);
+    worst =
+        std::max(worst, std::abs(slope - gradient[i]) / (tolerance.absolute + tolerance.relative * std::abs(slope)));
+  }
+  return worst;
+}
+
 const std::vector<const char*> kShapes = {"bilinear:hidden=6,inputs=3",
                                           "bilinear:hidden=6,inputs=3,bias,input-bias",
                                           "bilinear:rank=4,hidden=5,inputs=3,bias",
@@ -382,19 +404,7 @@ TEST_CASE("the gradient is that of finite differences on words that are scaled o
         const auto model = make_model<double>(name, *task, 9);
         std::vector<double> gradient(model->parameters().size(), 0);
         model->loss(batch, gradient);
-        double worst = 0;
-        for (std::size_t i = 0; i < gradient.size(); ++i) {
-          constexpr double kStep = 1e-6;
-          const double here = model->parameters()[i];
-          model->parameters()[i] = here + kStep;
-          const double above = model->loss(batch, {}).loss;
-          model->parameters()[i] = here - kStep;
-          const double below = model->loss(batch, {}).loss;
-          model->parameters()[i] = here;
-          const double slope = (above - below) / (2 * kStep);
-          worst = std::max(worst, std::abs(slope - gradient[i]) / (1e-6 + 1e-4 * std::abs(slope)));
-        }
-        CHECK(worst < 1);
+        CHECK(worst_slope(*model, batch, gradient, 1e-6, {1e-6, 1e-4}) < 1);
       }
   }
 }
@@ -602,19 +612,7 @@ TEST_CASE("the gradient is that of finite differences") {
       std::vector<double> gradient(model->parameters().size(), 0);
       const BatchLoss loss = model->loss(batch, gradient);
       CHECK(loss.loss == doctest::Approx(model->loss(batch, {}).loss).epsilon(1e-14));
-      double worst = 0;
-      for (std::size_t i = 0; i < gradient.size(); ++i) {
-        constexpr double kStep = 1e-5;
-        const double here = model->parameters()[i];
-        model->parameters()[i] = here + kStep;
-        const double above = model->loss(batch, {}).loss;
-        model->parameters()[i] = here - kStep;
-        const double below = model->loss(batch, {}).loss;
-        model->parameters()[i] = here;
-        const double slope = (above - below) / (2 * kStep);
-        worst = std::max(worst, std::abs(slope - gradient[i]) / (1e-7 + 1e-5 * std::abs(slope)));
-      }
-      CHECK(worst < 1);
+      CHECK(worst_slope(*model, batch, gradient, 1e-5, {1e-7, 1e-5}) < 1);
     }
   }
 }

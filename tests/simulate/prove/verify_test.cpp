@@ -434,6 +434,7 @@ TEST_CASE("a construction chosen in any order is the first that is proved so, an
     }
   BuildOptions small;
   small.max_dimension = 2;
+  small.precision = Precision::kFp32;
   const Choice none = choose_in_any_order(load_language("name:Z5", {}), small, 1000, PlanRows::kNeeded);
   CHECK(none.chosen() == nullptr);
   CHECK_THROWS_AS(std::rethrow_exception(none.failure), InputError);

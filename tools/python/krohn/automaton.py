@@ -7,6 +7,7 @@ from typing import Any, List, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from krohn import _krohn
+from krohn._krohn import counted
 from krohn.arrays import as_indices, as_words, own
 from krohn.asking import Facts, facts_of
 from krohn.picture import Picture, inline, table as html_table
@@ -316,7 +317,7 @@ class Automaton:
 
     def __repr__(self) -> str:
         what = f" of {self.source}" if self.source else ""
-        return f"<krohn.Automaton{what}: {self.states} states, {len(self.letters)} letters>"
+        return f"<krohn.Automaton{what}: {counted(self.states, 'state')}, {counted(len(self.letters), 'letter')}>"
 
     def __reduce__(self) -> Any:
         return Automaton.parse, (self.format("json"), "json")

@@ -6,6 +6,7 @@ from typing import Any, Callable, List, Optional, Sequence, Union
 import numpy as np
 
 from krohn import _krohn
+from krohn._krohn import counted
 from krohn.automaton import Automaton
 from krohn.arrays import own
 from krohn.black_box import Asker, BlackBox, OutputsAsTheyCome, box_of
@@ -31,7 +32,7 @@ class Extracted:
     """Why no longer words define it."""
 
     def __repr__(self) -> str:
-        return (f"krohn.extract: {self.automaton.states} states, {len(self.automaton.letters)} letters, defined by words of up to "
+        return (f"krohn.extract: {counted(self.automaton.states, 'state')}, {counted(len(self.automaton.letters), 'letter')}, defined by words of up to "
                 f"{self.length:,} letters{f' ({self.limit})' if self.limit else ''}; {self.questions:,} questions, "
                 f"{self.refuted_guesses} guesses refuted\n{self.trial!r}")
 

@@ -6,6 +6,7 @@ from typing import Any, Dict, List, Mapping, Optional, Union
 import numpy as np
 
 from krohn import _krohn
+from krohn._krohn import counted
 from krohn.arrays import as_reals, as_words, own
 from krohn.automaton import Automaton, Language
 from krohn.asking import Facts, facts_of
@@ -133,7 +134,7 @@ class Network:
     def __repr__(self) -> str:
         facts = self.facts()
         return (f"<krohn.Network of {facts['source'] or 'an automaton'} by {facts['construction']}: "
-                f"{facts['layers']} layers, {facts['state_numbers']} numbers of state>")
+                f"{counted(facts['layers'], 'layer')}, {counted(facts['state_numbers'], 'number')} of state>")
 
 
 def compile(

@@ -4,6 +4,7 @@ from typing import Any, Dict, List, Optional
 
 import numpy as np
 
+from krohn._krohn import counted
 from krohn.asking import Facts, ask, drawn
 from krohn.automaton import Automaton, Language
 from krohn.picture import Picture, card, inline, table
@@ -98,7 +99,7 @@ class Decomposition(Facts):
 
     def __repr__(self) -> str:
         groups = ", ".join(layer.group for layer in self.layers)
-        return f"<krohn.Decomposition by {self.method}: {len(self.layers)} layers ({groups}){', proved' if self.proved else ''}>"
+        return f"<krohn.Decomposition by {self.method}: {counted(len(self.layers), 'layer')} ({groups}){', proved' if self.proved else ''}>"
 
     def _repr_html_(self) -> str:
         rows = [(k + 1, layer.width, layer.group, layer.actions, f"{layer.contexts:,}") for k, layer in enumerate(self.layers)]
