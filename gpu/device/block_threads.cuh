@@ -9,13 +9,14 @@
 
 namespace krohn {
 
-/// A block on the processor: one thread after another.
+/// A block on the processor: one thread after another, from the first or from the last.
 struct HostThreads {
   std::uint32_t count = 1;
+  bool backwards = false;
 
   template <class Body>
   void each(Body&& body) const {
-    for (std::uint32_t thread = 0; thread < count; ++thread) body(thread);
+    for (std::uint32_t thread = 0; thread < count; ++thread) body(backwards ? count - 1 - thread : thread);
   }
 };
 

@@ -1,11 +1,14 @@
 #include "krohn/gpu/networks/device_place.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "krohn/gpu/device/on_device.h"
 #include "krohn/gpu/networks/ordered_words.h"
 #include "krohn/gpu/networks/pair_search.h"
 #include "krohn/gpu/networks/sample_words.h"
+#include "krohn/gpu/operations/operation_words.h"
 #include "krohn/simulate/evaluate/lanes/sample.h"
 
 namespace krohn {
@@ -16,6 +19,21 @@ Certificate DevicePlace::search_pairs(const Network& network, const CertifyOptio
   return on_device(
       insists_, note_, [&] { return krohn::search_pairs(Place::kDevice, network, there); },
       [&] { return ProvingPlace::search_pairs(network, options); });
+}
+
+std::optional<RandomFailure> DevicePlace::first_failure(
+    const ReadModel& model, const RandomTest& asked,
+    const std::function<void(std::uint64_t, std::uint64_t)>& told) const {
+  // One word takes a device longer than the processor, which reads a letter in a tenth of the time.
+  constexpr std::uint64_t kManyWords = 128;
+  const auto here = [&] { return ProvingPlace::first_failure(model, asked, told); };
+  if (asked.words < kManyWords) {
+    if (insists_)
+      note_(fmt::format("words of a model are read on a device side by side, from --words {} on", kManyWords));
+    return here();
+  }
+  return on_device(
+      insists_, note_, [&] { return krohn::first_failure(Place::kDevice, model, asked, told); }, here);
 }
 
 SampleReport DevicePlace::sample_from(std::uint64_t first, const Network& network, ArithmeticName arithmetic,

@@ -1,4 +1,4 @@
-// gpu/networks/device_place.h — proofs and tests of networks on a CUDA device (simulate/prove/place.h).
+// gpu/networks/device_place.h — proofs and tests on a CUDA device (simulate/prove/place.h).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,10 @@ class DevicePlace final : public ProvingPlace {
   SampleReport sample(const Network& network, ArithmeticName arithmetic, const SampleOptions& options) const override {
     return sample_from(0, network, arithmetic, options);
   }
-  /// The same of the words from `first` on (simulate/evaluate/lanes/sample.h).
+  std::optional<RandomFailure> first_failure(
+      const ReadModel& model, const RandomTest& asked,
+      const std::function<void(std::uint64_t, std::uint64_t)>& told) const override;
+  /// Samples of the words from `first` on (simulate/evaluate/lanes/sample.h).
   SampleReport sample_from(std::uint64_t first, const Network& network, ArithmeticName arithmetic,
                            const SampleOptions& options) const;
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "krohn/gpu/device/device.h"
+#include "krohn/gpu/operations/operation_words.h"
 #include "krohn/gpu/training/linear_model_words.cuh"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
@@ -104,22 +105,29 @@ class LinearEvaluation {
   LinearWords job_;
 };
 
+/// By its operations.
+ModelAccuracy evaluate_listed(Place place, const SequenceModel<float>& model, const SamplePlan& plan,
+                              std::uint64_t length, const EvaluateModelOptions& options) {
+  const Dfa& oracle = *plan.oracle;
+  const DrawnTokens tokens{plan, &oracle, {oracle.outputs().begin(), oracle.outputs().end()}, options.seed};
+  const WordCounts counts = count_answers(place, operations_by_letters(model), model.tensors(), tokens, options.words,
+                                          plan.before.size() + plan.content + plan.after.size(), options.progress);
+  return {length, options.words, counts.right, counts.due, counts.right_words};
+}
+
 }  // namespace
 
 ModelAccuracy evaluate_words(Place place, const SequenceModel<float>& model, const Task& task, std::uint64_t length,
                              const EvaluateModelOptions& options) {
   const FloatEnvironment environment;
-  const std::optional<LinearModel> view = model.linear_view();
-  if (!view)
-    throw NotOnDevice(fmt::format(
-        "the model {} is no linear recurrence with a linear read-out, which devices evaluate; take --device cpu",
-        model.name()));
   const std::optional<SamplePlan> plan = sample_plan(task, length);
   if (!plan)
     throw NotOnDevice(
         fmt::format("the task {} has no finite automaton, beside which devices read its samples; take "
                     "--device cpu",
                     task.info().name));
+  const std::optional<LinearModel> view = model.linear_view();
+  if (!view) return evaluate_listed(place, model, *plan, length, options);
   if (LinearMemory::bytes({view->hidden, view->block, view->labels}) > kSharedBytes)
     throw NotOnDevice(
         fmt::format("a state of {} numbers and {} answers are too many for a block of a device; take "

@@ -5,10 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "krohn/gpu/automata/random_reader.cuh"
 #include "krohn/gpu/device/block_threads.cuh"
+#include "krohn/gpu/operations/word_plan.cuh"
 #include "krohn/simulate/models/linear_model_reader.h"
-#include "krohn/simulate/tasks/task.h"
 
 namespace krohn {
 
@@ -16,55 +15,6 @@ namespace krohn {
 struct PlacedView {
   std::uint32_t hidden = 0, block = 0, labels = 0;
   const float *matrices = nullptr, *additions = nullptr, *initial = nullptr, *readout = nullptr, *bias = nullptr;
-};
-
-/// A SamplePlan (simulate/tasks/automaton_task.h) and its automaton.
-struct PlacedPlan {
-  ContentPlan letters;
-  const std::uint32_t *before = nullptr, *after = nullptr;
-  std::uint64_t before_count = 0, content = 0, after_count = 0;
-  bool answers_everywhere = false;
-  const std::uint32_t *next = nullptr, *outputs = nullptr;
-  std::uint32_t oracle_letters = 0, initial = 0;
-  std::uint64_t seed = 0;
-
-  KROHN_HOST_DEVICE std::uint64_t tokens() const { return before_count + content + after_count; }
-  /// An answer is due after token `at`.
-  KROHN_HOST_DEVICE bool is_due(std::uint64_t at) const {
-    return answers_everywhere ? at >= before_count && at < before_count + content : at + 1 == tokens();
-  }
-};
-
-/// The tokens of one sample, from any one on.
-class PlanReader {
- public:
-  KROHN_HOST_DEVICE PlanReader(const PlacedPlan& plan, std::uint64_t index, std::uint64_t at)
-      : plan_(plan),
-        at_(at),
-        first_(random_key(plan.seed, is_alternating() ? 2 * index : index), plan.letters.letters, first_of(done())),
-        second_(random_key(plan.seed, 2 * index + 1), 3, is_alternating() ? done() / 2 : 0) {}
-
-  KROHN_HOST_DEVICE std::uint32_t next() {
-    const std::uint64_t at = at_++;
-    if (at < plan_.before_count) return plan_.before[at];
-    if (at >= plan_.before_count + plan_.content) return plan_.after[at - plan_.before_count - plan_.content];
-    const std::uint64_t position = at - plan_.before_count;
-    if (plan_.letters.kind == ContentPlan::Kind::kUniform) return first_.next();
-    if (is_alternating()) return position % 2 == 0 ? first_.next() : plan_.letters.letters + second_.next();
-    return (position + 1) % plan_.letters.period == 0 ? first_.next() : plan_.letters.letters;
-  }
-
- private:
-  KROHN_HOST_DEVICE bool is_alternating() const { return plan_.letters.kind == ContentPlan::Kind::kAlternating; }
-  /// Letters of the content before the first token.
-  KROHN_HOST_DEVICE std::uint64_t done() const { return at_ < plan_.before_count ? 0 : at_ - plan_.before_count; }
-  KROHN_HOST_DEVICE std::uint64_t first_of(std::uint64_t done) const {
-    return is_alternating() ? (done + 1) / 2 : done / plan_.letters.period;
-  }
-
-  const PlacedPlan& plan_;
-  std::uint64_t at_;
-  RandomReader first_, second_;
 };
 
 /// The part of a word that is kept between launches, besides its state.
@@ -113,7 +63,7 @@ struct LinearWords {
     });
     PlanReader tokens(plan, first_word + word, begin);
     for (std::uint64_t at = begin; at < end; ++at) {
-      const std::uint32_t letter = tokens.next();
+      const std::uint32_t letter = tokens.next(plan);
       record.oracle = plan.next[std::size_t{record.oracle} * plan.oracle_letters + letter];
       move(threads, memory, letter, at + 1);
       if (!plan.is_due(at)) continue;

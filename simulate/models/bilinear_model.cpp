@@ -378,11 +378,6 @@ BatchLoss BilinearModel<Real>::loss_through(Recurrence recurrence, const Letters
 }
 
 template <class Real>
-std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> BilinearModel<Real>::readers(bool rescaled) const {
-  return linear_readers(*linear_view(), rescaled);
-}
-
-template <class Real>
 std::optional<LinearModel> BilinearModel<Real>::linear_view() const {
   const Letters own = letter_matrices();
   const auto floats = [](std::span<const Real> numbers) { return std::vector<float>(numbers.begin(), numbers.end()); };

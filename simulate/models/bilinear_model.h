@@ -64,7 +64,6 @@ class BilinearModel : public SequenceModel<Real> {
   BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const override;
   /// The same without the gradient by the weights, which `weights` becomes, where it is a product.
   BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient, OuterGradient<Real>& weights) const;
-  std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> readers(bool rescaled) const override;
   std::optional<LinearModel> linear_view() const override;
   /// Of a scale-free model with other letters than rotations: divides every letter's embedding, in which its matrix is
   /// linear, by the factor by which the letter enlarges states of these words, in the geometric mean.

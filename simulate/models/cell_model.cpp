@@ -335,13 +335,6 @@ BatchLoss CellModel<Real>::slice_loss(const TokenRows& tokens, const Across& acr
   return result;
 }
 
-template <class Real>
-std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> CellModel<Real>::readers(bool) const {
-  constexpr Precision kFormat = sizeof(Real) == sizeof(double) ? Precision::kFp64 : Precision::kFp32;
-  const TensorFile tensors = Model::tensors();
-  return listed_readers(cell_operations(shape_, Model::letters(), tensors, kFormat), tensors);
-}
-
 template class CellModel<float>;
 template class CellModel<double>;
 

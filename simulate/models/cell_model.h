@@ -29,7 +29,6 @@ class CellModel : public SequenceModel<Real> {
   const CellShape& shape() const { return shape_; }
   std::string name() const override { return to_string(shape_); }
   BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const override;
-  std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> readers(bool rescaled) const override;
 
  private:
   using Model = SequenceModel<Real>;

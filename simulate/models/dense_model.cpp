@@ -128,45 +128,6 @@ BatchLoss DenseModel<Real>::loss(const TrainingBatch& batch, std::span<Real> gra
   return result;
 }
 
-template <class Real>
-class DenseModel<Real>::Reader : public ModelReader {
- public:
-  Reader(const DenseModel& model, std::uint32_t words) : model_(model), states_(words * model.state_size(), 0) {
-    for (std::size_t word = 0; word < words; ++word)
-      for (std::size_t i = 0; i < model.shape_.size; ++i) state(word)[i * (model.shape_.size + 1)] = 1;
-  }
-
-  void read(const TrainingBatch& batch, std::span<TaskLabel> answers) override {
-    std::size_t target = 0;
-    std::vector<Real> next(model_.state_size());
-    for (std::uint32_t t = 0; t < batch.positions; ++t) {
-      for (std::uint32_t word = 0; word < batch.words; ++word) {
-        if (t >= batch.lengths[word]) continue;
-        model_.step(batch.letters[std::size_t{t} * batch.words + word], state(word), next);
-        std::ranges::copy(next, state(word).begin());
-      }
-      for (; target < batch.targets.size() && batch.targets[target].position == t; ++target) {
-        project<Real>(state(batch.targets[target].word), next);
-        const std::vector<Real> logits = model_.logits(next);
-        answers[target] = answer_of(logits.data(), model_.labels());
-      }
-    }
-  }
-
- private:
-  std::span<Real> state(std::size_t word) {
-    return std::span<Real>(states_).subspan(word * model_.state_size(), model_.state_size());
-  }
-
-  const DenseModel& model_;
-  std::vector<Real> states_;
-};
-
-template <class Real>
-std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> DenseModel<Real>::readers(bool) const {
-  return [this](std::uint32_t words) { return std::make_unique<Reader>(*this, words); };
-}
-
 template class DenseModel<float>;
 template class DenseModel<double>;
 

@@ -25,13 +25,11 @@ class DenseModel : public SequenceModel<Real> {
 
   std::string name() const override { return to_string(shape_); }
   BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const override;
-  std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> readers(bool rescaled) const override;
 
  private:
   using Model = SequenceModel<Real>;
   using Model::part;
   using Model::part_of;
-  class Reader;
   enum { kMatrices, kReadout, kReadoutBias };
 
   std::size_t state_size() const { return std::size_t{shape_.size} * shape_.size; }

@@ -85,7 +85,7 @@ enum class Rescaling : std::uint8_t {
 };
 Rescaling rescaling_of(const LinearModel& view);
 
-/// As SequenceModel::readers. `rescaled`: from the ninth letter on every state is scaled to the Euclidean norm that it
+/// Readers of a linear model. `rescaled`: from the ninth letter on every state is scaled to the Euclidean norm that it
 /// had after the eighth (Ebrahimi §2.2 normalises at inference), unless the model has additions. Neutral or not, what
 /// overflows as trained then goes on: a verdict on the model says nothing about the rescaled one.
 std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> linear_readers(LinearModel view, bool rescaled);

@@ -363,28 +363,6 @@ BatchLoss ReleasedModel<Real>::loss(const TrainingBatch& batch, std::span<Real> 
   return result;
 }
 
-template <class Real>
-class ReleasedModel<Real>::Reader : public ModelReader {
- public:
-  explicit Reader(const ReleasedModel& model) : model_(model) {}
-
-  void read(const TrainingBatch& batch, std::span<TaskLabel> answers) override {
-    Forward forward = model_.forward(batch, &states_);
-    const std::vector<Real> logits = model_.logits(forward, batch);
-    const std::uint32_t labels = model_.labels();
-    for (std::size_t i = 0; i < answers.size(); ++i) answers[i] = answer_of(logits.data() + i * labels, labels);
-  }
-
- private:
-  const ReleasedModel& model_;
-  std::vector<std::vector<Real>> states_;
-};
-
-template <class Real>
-std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> ReleasedModel<Real>::readers(bool) const {
-  return [this](std::uint32_t) { return std::make_unique<Reader>(*this); };
-}
-
 template class ReleasedModel<float>;
 template class ReleasedModel<double>;
 

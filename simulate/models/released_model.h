@@ -32,7 +32,6 @@ class ReleasedModel : public SequenceModel<Real> {
 
   std::string name() const override { return to_string(shape_); }
   BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const override;
-  std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> readers(bool rescaled) const override;
 
  private:
   using Model = SequenceModel<Real>;
@@ -40,8 +39,6 @@ class ReleasedModel : public SequenceModel<Real> {
   using Model::part_of;
   struct Layer;
   struct Forward;
-  class Reader;
-
   /// Of a layer, of the end, and of the affine maps in them a matrix and a bias.
   enum { kNorm, kNormBias, kBlockIn, kBlockOut = 4, kValueIn = 6, kValueOut = 8, kStart = 10, kLayerParts };
   enum { kFinalNorm, kFinalNormBias, kHead, kReadout = 4 };

@@ -7,7 +7,6 @@
 
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/simulate/operations/operations_reader.h"
 
 namespace krohn {
 namespace {
@@ -15,43 +14,7 @@ namespace {
 /// 1 GB of floats; training holds five times that, and what its words take.
 constexpr double kMostParameters = 1 << 28;
 
-class ListedReader final : public ModelReader {
- public:
-  ListedReader(std::shared_ptr<const OperationsReader> reader, std::uint32_t words)
-      : reader_(std::move(reader)), words_(reader_->words(words)), letters_(words), said_(words) {}
-
-  void read(const TrainingBatch& batch, std::span<TaskLabel> answers) override {
-    std::size_t target = 0;
-    const auto is_asked = [&](std::uint32_t t) {
-      return target < batch.targets.size() && batch.targets[target].position == t;
-    };
-    for (std::uint32_t t = 0; t < batch.positions; ++t) {
-      for (std::uint32_t word = 0; word < batch.words; ++word)
-        letters_[word] = t < batch.lengths[word] ? batch.letters[std::size_t{t} * batch.words + word] : 0;
-      words_->read(letters_, is_asked(t), said_);
-      for (; is_asked(t); ++target) answers[target] = label_of(said_[batch.targets[target].word]);
-    }
-  }
-
- private:
-  static TaskLabel label_of(const LetterReader::Answer& answer) {
-    if (answer.output != LetterReader::kNoAnswer) return answer.output;
-    return answer.missing == LetterReader::Missing::kTie ? kNoAnswer : kNotFinite;
-  }
-
-  std::shared_ptr<const OperationsReader> reader_;
-  std::unique_ptr<OperationsWords> words_;
-  std::vector<Letter> letters_;
-  std::vector<LetterReader::Answer> said_;
-};
-
 }  // namespace
-
-std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> listed_readers(const Operations& operations,
-                                                                                const TensorFile& tensors) {
-  return [reader = std::shared_ptr<const OperationsReader>(operations_reader(operations, tensors))](
-             std::uint32_t words) { return std::make_unique<ListedReader>(reader, words); };
-}
 
 template <class Real>
 SequenceModel<Real>::SequenceModel(Letter letters, std::uint32_t labels, std::vector<ParameterPart> parts)

@@ -58,11 +58,6 @@ class ModelReader {
   virtual void read(const TrainingBatch& batch, std::span<TaskLabel> answers) = 0;
 };
 
-/// Readers by a list of operations, whose tokens are the model's letters: in the arithmetic in which proofs speak of
-/// it.
-std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> listed_readers(const Operations& operations,
-                                                                                const TensorFile& tensors);
-
 /// Real is float for training, double for checking the adjoint by finite differences.
 template <class Real>
 class SequenceModel {
@@ -89,10 +84,6 @@ class SequenceModel {
   /// The loss of a batch, and its gradient by every parameter added to `gradient` (as long as `parameters`, or empty:
   /// no gradient). Targets of the batch are ordered as draw_batch orders them.
   virtual BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const = 0;
-
-  /// Makes readers of any number of words, each at its beginning. They and the function need the model alive. Read as
-  /// trained, or `rescaled` (simulate/models/linear_model_reader.h): then it may be another function than the model.
-  virtual std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> readers(bool rescaled) const = 0;
 
   /// Where the scale of a state tells nothing, `settle` changes the parameters to others, over the reals of the same
   /// answers, whose states neither grow nor shrink on such words. For a model that is trained no further.

@@ -472,33 +472,6 @@ BatchLoss StackedModel<Real>::slice_loss(const TokenRows& rows, std::span<const 
 }
 
 template <class Real>
-class StackedModel<Real>::Reader : public ModelReader {
- public:
-  explicit Reader(const StackedModel& model) : model_(model), carries_(model.shape_.layers) {}
-
-  void read(const TrainingBatch& batch, std::span<TaskLabel> answers) override {
-    std::vector<std::uint32_t> words(batch.words);
-    std::iota(words.begin(), words.end(), 0U);
-    const Forward forward = model_.forward(rows_of(batch, words, model_.letters()), carries_);
-    std::vector<std::size_t> rows;
-    for (const TrainingBatch::Target& target : batch.targets)
-      rows.push_back(forward.letters.row(target.word, target.position));
-    const Numbers<Real> logits = model_.logits(model_.final_norm(model_.read(forward, rows)));
-    const std::uint32_t labels = model_.labels();
-    for (std::size_t i = 0; i < answers.size(); ++i) answers[i] = answer_of(logits.data() + i * labels, labels);
-  }
-
- private:
-  const StackedModel& model_;
-  std::vector<Memory> carries_;
-};
-
-template <class Real>
-std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> StackedModel<Real>::readers(bool) const {
-  return [this](std::uint32_t) { return std::make_unique<Reader>(*this); };
-}
-
-template <class Real>
 std::optional<LinearModel> StackedModel<Real>::linear_view() const {
   if (!shape_.is_bare()) return std::nullopt;
   std::optional<LinearModel> view = mixer_->linear_view(mixer_parts(Model::parameters(), 0), part(0));

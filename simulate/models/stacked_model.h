@@ -36,7 +36,6 @@ class StackedModel : public SequenceModel<Real> {
 
   std::string name() const override { return to_string(shape_); }
   BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const override;
-  std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> readers(bool rescaled) const override;
   std::optional<LinearModel> linear_view() const override;
 
  private:
@@ -60,8 +59,6 @@ class StackedModel : public SequenceModel<Real> {
     Numbers<Real> table, gained, hidden_table, scale, logistics;
   };
   struct Forward;
-  class Reader;
-
   static std::vector<ParameterPart> parts(const StackedShape& shape, Letter letters, std::uint32_t labels);
   /// The first part of a layer: its norm, followed by the mixer's parts. That after the last layer is the final norm.
   std::size_t part_of_layer(std::size_t layer) const { return 1 + layer * (1 + mixer_parts_ + kAfterMixer); }

@@ -91,16 +91,6 @@ BatchLoss StockModel<Real>::loss(const TrainingBatch&, std::span<Real>) const {
       "{} is a model of another library, read as it is: krohn has no gradient of it and cannot train it", name()));
 }
 
-template <class Real>
-std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> StockModel<Real>::readers(bool) const {
-  constexpr Precision kFormat = sizeof(Real) == sizeof(double) ? Precision::kFp64 : Precision::kFp32;
-  const TensorFile tensors = Model::tensors();
-  Operations operations = stock_operations(shape_, tensors, kFormat).operations;
-  operations.tokens.resize(Model::letters());
-  std::iota(operations.tokens.begin(), operations.tokens.end(), 0U);
-  return listed_readers(operations, tensors);
-}
-
 template class StockModel<float>;
 template class StockModel<double>;
 

@@ -26,7 +26,6 @@ class StockModel : public SequenceModel<Real> {
   std::string name() const override { return to_string(shape_); }
   /// Throws InputError: it is read as it is.
   BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const override;
-  std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> readers(bool rescaled) const override;
 
  private:
   using Model = SequenceModel<Real>;

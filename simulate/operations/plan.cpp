@@ -222,18 +222,20 @@ class Compiler {
           body(view.first + i * view.strides[0] + j * view.strides[1] + k * view.strides[2]);
   }
 
-  /// Constants of a sum laid out anew: term after term, the outputs of each side by side.
+  /// Constants of a sum laid out anew: term after term, the outputs of each side by side, behind them some more up to a
+  /// multiple of four.
   StepOperand side_by_side(const Step& step, const StepOperand& view, std::uint32_t list) {
     std::vector<std::uint32_t> places;
+    const std::uint32_t side_by_side = rounded_up(step.extents[3], 4);
     for_view(step, view, [&](std::uint32_t first) {
       for (std::uint32_t t = 0; t < step.terms; ++t)
-        for (std::uint32_t l = 0; l < step.extents[3]; ++l)
-          places.push_back(first + t * view.term + l * view.strides[3]);
+        for (std::uint32_t l = 0; l < side_by_side; ++l)
+          places.push_back(first + t * view.term + std::min(l, step.extents[3] - 1) * view.strides[3]);
     });
     StepOperand operand = laid_out(list, std::move(places));
     operand.strides[3] = 1;
-    operand.term = step.extents[3];
-    std::uint32_t size = step.terms * step.extents[3];
+    operand.term = side_by_side;
+    std::uint32_t size = step.terms * side_by_side;
     for (std::size_t axis = 3; axis-- > 0;) {
       if (view.strides[axis] == 0) continue;
       operand.strides[axis] = size;

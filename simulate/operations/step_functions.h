@@ -1,15 +1,26 @@
-// simulate/operations/step_functions.h — the functions of steps on vectors, without a branch: by the operations that
+// simulate/operations/step_functions.h — the functions of steps, without a branch: by the operations that
 // docs/reference/certificate-file.md states, and so with the bits of groups/base/stated_functions.h and
-// simulate/arithmetic/ stated_exp.h. Included by the translation units of step kernels, and nothing else.
+// simulate/arithmetic/stated_exp.h. Of vectors, in the translation units of step kernels; of single numbers, in the
+// kernels of CUDA devices. Included by these, and nothing else.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 
 #include "krohn/groups/base/stated_functions.h"
-#include "krohn/simulate/models/kernels/training_vectors.h"
 #include "krohn/simulate/operations/step_kernels.h"
+#include "krohn/simulate/words/host_device.h"
 
+#ifdef __CUDACC__
+#include <cmath>
+
+#include "krohn/simulate/arithmetic/stated_exp.h"
+#else
+#include "krohn/simulate/models/kernels/training_vectors.h"
+#endif
 #ifdef __AVX2__
 #include <immintrin.h>
 #endif
@@ -17,46 +28,127 @@
 namespace krohn {
 namespace {
 
+// ---- A vector, or a number alone
+
 template <class V>
-inline constexpr std::size_t kLanesOf = sizeof(V) / sizeof(std::declval<V>()[0]);
+struct LanesIn {
+  using Number = std::remove_cvref_t<decltype(std::declval<V>()[0])>;
+  static constexpr std::size_t kCount = sizeof(V) / sizeof(Number);
+};
+template <class V>
+requires std::is_arithmetic_v<V>
+struct LanesIn<V> {
+  using Number = V;
+  static constexpr std::size_t kCount = 1;
+};
+template <class V>
+inline constexpr std::size_t kLanesOf = LanesIn<V>::kCount;
+template <class V>
+inline constexpr bool kIsAlone = std::is_arithmetic_v<V>;
+
+template <class Number, std::size_t kLanes, bool kAlone>
+struct BesideOf {
+  using Type = Number;
+};
+#ifndef __CUDACC__
+template <class Number, std::size_t kLanes>
+struct BesideOf<Number, kLanes, false> {
+  using Type = Vector<Number, kLanes>;
+};
+#endif
+/// As many of another kind of number as V has.
+template <class Number, class V>
+using Beside = typename BesideOf<Number, kLanesOf<V>, kIsAlone<V>>::Type;
 /// Integers beside the numbers of a vector.
 template <class V>
-using BitsOf = Vector<std::conditional_t<sizeof(std::declval<V>()[0]) == 4, std::int32_t, std::int64_t>, kLanesOf<V>>;
+using BitsOf = Beside<std::conditional_t<sizeof(typename LanesIn<V>::Number) == 4, std::int32_t, std::int64_t>, V>;
+
+/// The same bits as another type.
+template <class To, class From>
+KROHN_HOST_DEVICE constexpr To same_bits(const From& x) {
+  static_assert(sizeof(To) == sizeof(From));
+#ifdef __CUDA_ARCH__
+  To to;
+  std::memcpy(&to, &x, sizeof to);
+  return to;
+#else
+  return __builtin_bit_cast(To, x);
+#endif
+}
+template <class V>
+KROHN_HOST_DEVICE inline BitsOf<V> bits_in(const V& x) {
+  return same_bits<BitsOf<V>>(x);
+}
+template <class To, class From>
+KROHN_HOST_DEVICE inline To converted(const From& x) {
+#ifndef __CUDACC__
+  if constexpr (!kIsAlone<From>)
+    return __builtin_convertvector(x, To);
+  else
+#endif
+    return static_cast<To>(x);
+}
+/// 1 where a comparison holds, and 0 elsewhere, as integers.
+template <class Bits, class Mask>
+KROHN_HOST_DEVICE inline Bits ones_of(const Mask& mask) {
+  if constexpr (kIsAlone<Bits>)
+    return mask ? 1 : 0;
+  else
+    return -(Bits)mask;
+}
+template <class Mask>
+KROHN_HOST_DEVICE inline bool holds_for_all(const Mask& mask) {
+  if constexpr (kIsAlone<Mask>) {
+    return mask;
+  } else {
+    auto all = mask[0];
+    for (std::size_t i = 1; i < kLanesOf<Mask>; ++i) all &= mask[i];
+    return all != 0;
+  }
+}
+/// function(x) of every number.
+template <class To, class V, class Function>
+KROHN_HOST_DEVICE inline To number_by_number(const V& x, const Function& function) {
+  if constexpr (kIsAlone<V>) {
+    return function(x);
+  } else {
+    To result;
+    for (std::size_t i = 0; i < kLanesOf<V>; ++i) result[i] = function(x[i]);
+    return result;
+  }
+}
 
 /// The bit that has the sign.
 template <class V>
-inline BitsOf<V> sign_bit() {
-  return (BitsOf<V>)(-V{});
+KROHN_HOST_DEVICE inline BitsOf<V> sign_bit() {
+  return bits_in<V>(-V{});
 }
 template <class V>
-inline V magnitude(const V& x) {
-  return (V)((BitsOf<V>)x & ~sign_bit<V>());
+KROHN_HOST_DEVICE inline V magnitude(const V& x) {
+  return same_bits<V>(bits_in(x) & ~sign_bit<V>());
 }
 /// The sign of `sign` on a number without one.
 template <class V>
-inline V with_sign(const V& x, const V& sign) {
-  return (V)((BitsOf<V>)x | ((BitsOf<V>)sign & sign_bit<V>()));
-}
-
-template <class V>
-inline bool any(const V& mask) {
-  auto found = mask[0];
-  for (std::size_t i = 1; i < kLanesOf<V>; ++i) found |= mask[i];
-  return found != 0;
+KROHN_HOST_DEVICE inline V with_sign(const V& x, const V& sign) {
+  return same_bits<V>(bits_in(x) | (bits_in(sign) & sign_bit<V>()));
 }
 
 /// a · b + c, rounded once.
 template <class V>
-inline V fused(const V& a, const V& b, const V& c) {
+KROHN_HOST_DEVICE inline V fused(const V& a, const V& b, const V& c) {
 #ifdef __AVX512F__
   if constexpr (sizeof(V) == 64) return (V)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
 #endif
 #ifdef __FMA__
   if constexpr (sizeof(V) == 32) return (V)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
 #endif
-  V result;
-  for (std::size_t i = 0; i < kLanesOf<V>; ++i) result[i] = __builtin_fma(a[i], b[i], c[i]);
-  return result;
+  if constexpr (kIsAlone<V>) {
+    return __builtin_fma(a, b, c);
+  } else {
+    V result;
+    for (std::size_t i = 0; i < kLanesOf<V>; ++i) result[i] = __builtin_fma(a[i], b[i], c[i]);
+    return result;
+  }
 }
 
 // ---- Numbers that are the sum of two (groups/base/stated_functions.cpp)
@@ -67,16 +159,16 @@ struct SumOfTwo {
 };
 
 template <class V>
-constexpr SumOfTwo<V> two_sum(const V& a, const V& b) {
+KROHN_HOST_DEVICE constexpr SumOfTwo<V> two_sum(const V& a, const V& b) {
   const V sum = a + b, b_part = sum - a;
   return {sum, (a - (sum - b_part)) + (b - b_part)};
 }
 
 template <class V>
-constexpr SumOfTwo<V> two_product(const V& a, const V& b) {
+KROHN_HOST_DEVICE constexpr SumOfTwo<V> two_product(const V& a, const V& b) {
   const V product = a * b;
-#ifdef __FMA__
-  if constexpr (!std::is_same_v<V, double>) return {product, fused<V>(a, b, -product)};
+#if defined(__FMA__) || defined(__CUDA_ARCH__)
+  if (!__builtin_is_constant_evaluated()) return {product, fused<V>(a, b, -product)};
 #endif
   constexpr double kHalves = 0x1p27 + 1;
   const V a_shifted = kHalves * a, a_high = a_shifted - (a_shifted - a), a_low = a - a_high;
@@ -85,22 +177,22 @@ constexpr SumOfTwo<V> two_product(const V& a, const V& b) {
 }
 
 template <class V>
-constexpr SumOfTwo<V> operator+(const SumOfTwo<V>& a, const SumOfTwo<V>& b) {
+KROHN_HOST_DEVICE constexpr SumOfTwo<V> operator+(const SumOfTwo<V>& a, const SumOfTwo<V>& b) {
   const SumOfTwo<V> sum = two_sum(a.high, b.high), rest = two_sum(a.low, b.low);
   const SumOfTwo<V> first = two_sum<V>(sum.high, sum.low + rest.high);
   return two_sum<V>(first.high, first.low + rest.low);
 }
 template <class V>
-constexpr SumOfTwo<V> operator-(const SumOfTwo<V>& a, const SumOfTwo<V>& b) {
+KROHN_HOST_DEVICE constexpr SumOfTwo<V> operator-(const SumOfTwo<V>& a, const SumOfTwo<V>& b) {
   return a + SumOfTwo<V>{-b.high, -b.low};
 }
 template <class V>
-constexpr SumOfTwo<V> operator*(const SumOfTwo<V>& a, const SumOfTwo<V>& b) {
+KROHN_HOST_DEVICE constexpr SumOfTwo<V> operator*(const SumOfTwo<V>& a, const SumOfTwo<V>& b) {
   const SumOfTwo<V> product = two_product(a.high, b.high);
   return two_sum<V>(product.high, product.low + (a.high * b.low + a.low * b.high));
 }
 template <class V>
-constexpr SumOfTwo<V> operator/(const SumOfTwo<V>& a, const SumOfTwo<V>& b) {
+KROHN_HOST_DEVICE constexpr SumOfTwo<V> operator/(const SumOfTwo<V>& a, const SumOfTwo<V>& b) {
   const V first = a.high / b.high;
   const SumOfTwo<V> rest = a - SumOfTwo<V>{first, V{}} * b;
   const V second = rest.high / b.high;
@@ -110,7 +202,7 @@ constexpr SumOfTwo<V> operator/(const SumOfTwo<V>& a, const SumOfTwo<V>& b) {
 
 /// The same number in every lane.
 template <class V>
-inline SumOfTwo<V> all_of(const SumOfTwo<double>& x) {
+KROHN_HOST_DEVICE inline SumOfTwo<V> all_of(const SumOfTwo<double>& x) {
   return {V{} + x.high, V{} + x.low};
 }
 
@@ -118,13 +210,13 @@ inline SumOfTwo<V> all_of(const SumOfTwo<double>& x) {
 
 /// 2^k for |k| ≤ 1022: adding to it leaves k's last bits where a double has its exponent.
 template <class V>
-inline V power_of_two(const V& k) {
-  return (V)((BitsOf<V>)(k + (0x1.8p52 + 1023)) << 52);
+KROHN_HOST_DEVICE inline V power_of_two(const V& k) {
+  return same_bits<V>(bits_in<V>(k + (0x1.8p52 + 1023)) << 52);
 }
 
 /// Cut to an integer, below 2^51.
 template <class V>
-inline V cut(const V& x) {
+KROHN_HOST_DEVICE inline V cut(const V& x) {
   const V size = magnitude(x), nearest = (size + 0x1p52) - 0x1p52;
   return with_sign<V>(nearest - (nearest > size ? V{} + 1 : V{}), x);
 }
@@ -137,7 +229,7 @@ struct Exponential {
 
 /// For |x| ≤ 800.
 template <class V>
-inline Exponential<V> exponential_parts(const V& x) {
+KROHN_HOST_DEVICE inline Exponential<V> exponential_parts(const V& x) {
   const V turns = x * 0x1.71547652b82fep+0;
   const V k = cut<V>(turns + with_sign<V>(V{} + 0.5, turns));
   const SumOfTwo<V> r = two_sum<V>(x - k * 0x1.62e42fefa38p-1, -k * 0x1.ef35793c7673p-45);
@@ -155,7 +247,7 @@ inline Exponential<V> exponential_parts(const V& x) {
 
 /// Beyond ±800 it overflows and vanishes as at them; no number stays none.
 template <class V>
-inline V exp_of(const V& given) {
+KROHN_HOST_DEVICE inline V exp_of(const V& given) {
   V x = given > 800 ? V{} + 800 : given;
   x = x < -800 ? V{} - 800 : x;
   const Exponential<V> e = exponential_parts(x);
@@ -165,10 +257,10 @@ inline V exp_of(const V& given) {
 }
 
 template <class V>
-inline V tanh_of(const V& a) {
+KROHN_HOST_DEVICE inline V tanh_of(const V& a) {
   // Where all are as good as signs, as in models that compile into saturated units, there is nothing to compute.
   const V size = magnitude(a);
-  if (!any(~(size > 21))) return with_sign<V>(V{} + 1, a);
+  if (holds_for_all(size > 21)) return with_sign<V>(V{} + 1, a);
   const V x = -2 * size, least = x < -40 ? V{} - 40 : x;
   const Exponential<V> e = exponential_parts(least);
   const V octaves = power_of_two(e.k);
@@ -180,47 +272,51 @@ inline V tanh_of(const V& a) {
 
 /// `least`: below it the result is 0, once rounded.
 template <class V>
-inline V logistic_of(const V& a, double least) {
-  if (!any(~((a > 40) | (a < least)))) return a > 0 ? V{} + 1 : V{};
+KROHN_HOST_DEVICE inline V logistic_of(const V& a, double least) {
+  if (holds_for_all((a > 40) | (a < least))) return a > 0 ? V{} + 1 : V{};
   return 1 / (1 + exp_of<V>(-a));
 }
 
 /// e^x rounded to float, in doubles (simulate/arithmetic/stated_exp.h).
 template <class V>
-inline auto exp32_of(const V& x) {
-  using Floats = Vector<float, kLanesOf<V>>;
+KROHN_HOST_DEVICE inline auto exp32_of(const V& x) {
   const V most = V{} + 0x1.62e42ep6, least = V{} - 0x1.9fe368p6;
   V clamped = x > most ? most : x;
   clamped = clamped < least ? least : clamped;
   const V inverse = V{} + 0x1.71547652b82fep+5, shifted = fused<V>(inverse, clamped, V{} + 0x1.8p+52);
   const V r = fused<V>(inverse, clamped, -(shifted - 0x1.8p+52));
-  const BitsOf<V> k = (BitsOf<V>)shifted;
-  BitsOf<V> power;
-  for (std::size_t i = 0; i < kLanesOf<V>; ++i) power[i] = static_cast<std::int64_t>(kExpTable[k[i] & 31]);
-  power += k << 47;
+  const BitsOf<V> k = bits_in(shifted);
+  const BitsOf<V> power = (k << 47) + number_by_number<BitsOf<V>>(k, [](std::int64_t i) {
+#ifdef __CUDACC__
+                            return static_cast<std::int64_t>(exp_table(static_cast<std::uint32_t>(i & 31)));
+#else
+                            return static_cast<std::int64_t>(kExpTable[i & 31]);
+#endif
+                          });
   const V high = fused<V>(V{} + 0x1.c6af84b912394p-20, r, V{} + 0x1.ebfce50fac4f3p-13),
           low = fused<V>(V{} + 0x1.62e42ff0c52d6p-6, r, V{} + 1.0);
-  const V result = fused<V>(high, r * r, low) * (V)power;
-  return __builtin_convertvector(x > most ? V{} + __builtin_inf() : x < least ? V{} : result, Floats);
+  const V result = fused<V>(high, r * r, low) * same_bits<V>(power);
+  return converted<Beside<float, V>>(V(x > most ? V{} + __builtin_inf() : x < least ? V{} : result));
 }
+
+/// 1, 1/3, 1/5, ….
+struct Odds {
+  SumOfTwo<double> inverses[21];
+  KROHN_HOST_DEVICE constexpr Odds() : inverses{} {
+    for (int i = 0; i < 21; ++i)
+      inverses[i] = SumOfTwo<double>{1, 0} / SumOfTwo<double>{static_cast<double>(2 * i + 1), 0};
+  }
+};
 
 /// log(1 + x) for 0 ≤ x < 2^1000.
 template <class V>
-inline V log1p_of(const V& x) {
-  struct Odds {
-    SumOfTwo<double> inverses[21];
-    constexpr Odds() : inverses{} {
-      for (int i = 0; i < 21; ++i)
-        inverses[i] = SumOfTwo<double>{1, 0} / SumOfTwo<double>{static_cast<double>(2 * i + 1), 0};
-    }
-  };
+KROHN_HOST_DEVICE inline V log1p_of(const V& x) {
   static constexpr Odds kOdds;
   const SumOfTwo<V> sum = two_sum<V>(V{} + 1, x);
-  const BitsOf<V> bits = (BitsOf<V>)sum.high, one = (BitsOf<V>)(V{} + 1);
-  const V fraction = (V)((bits & 0xFFFFFFFFFFFFF) | one);
-  // A mask is −1 where it holds.
-  const BitsOf<V> exponent = ((bits >> 52) - 1023) - (BitsOf<V>)(fraction > 0x1.6a09e667f3bcdp+0);
-  const V k = (V)((BitsOf<V>)(V{} + 0x1.8p52) + exponent) - 0x1.8p52, scale = power_of_two<V>(-k);
+  const BitsOf<V> bits = bits_in(sum.high), one = bits_in<V>(V{} + 1);
+  const V fraction = same_bits<V>((bits & 0xFFFFFFFFFFFFF) | one);
+  const BitsOf<V> exponent = ((bits >> 52) - 1023) + ones_of<BitsOf<V>>(fraction > 0x1.6a09e667f3bcdp+0);
+  const V k = same_bits<V>(bits_in<V>(V{} + 0x1.8p52) + exponent) - 0x1.8p52, scale = power_of_two<V>(-k);
   const SumOfTwo<V> m{sum.high * scale, sum.low * scale};
   const SumOfTwo<V> f = two_sum<V>(m.high - 1, m.low), s = f / (SumOfTwo<V>{V{} + 2, V{}} + f), square = s * s;
   V tail{};
@@ -235,70 +331,71 @@ inline V log1p_of(const V& x) {
 
 // ---- Formats
 
-/// The nearest number of bf16, ties to even. The numbers are finite, or no number that an operation made.
+/// The nearest number of bf16, ties to even. The numbers of a vector are finite, or no number that an operation made;
+/// of a device's all bits are ones, and stay so.
 template <class V>
-inline V to_bf16(const V& x) {
-  const BitsOf<V> bits = (BitsOf<V>)x, odd = (bits >> 16) & 1;
-  return (V)((bits + 0x7FFF + odd) & static_cast<std::int32_t>(0xFFFF0000));
+KROHN_HOST_DEVICE inline V to_bf16(const V& x) {
+  const BitsOf<V> bits = bits_in(x), odd = (bits >> 16) & 1;
+  if constexpr (kIsAlone<V>)
+    if (x != x) return x;
+  return same_bits<V>((bits + 0x7FFF + odd) & static_cast<std::int32_t>(0xFFFF0000));
 }
 
 /// Doubles as floats whose rounding to bf16 is that of the doubles: rounded to odd, so that no tie is made.
 template <class V>
-inline auto to_odd_floats(const V& x) {
-  using Floats = Vector<float, kLanesOf<V>>;
-  const Floats nearest = __builtin_convertvector(x, Floats);
-  const V back = __builtin_convertvector(nearest, V), size = magnitude(x), other = magnitude(back);
+KROHN_HOST_DEVICE inline auto to_odd_floats(const V& x) {
+  using Floats = Beside<float, V>;
+  const Floats nearest = converted<Floats>(x);
+  const V back = converted<V>(nearest), size = magnitude(x), other = magnitude(back);
   // −1, 0 or 1 unit of the last place, as integers as wide as a float's.
   const BitsOf<Floats> away =
-      __builtin_convertvector((BitsOf<V>)(other > size) - (BitsOf<V>)(other < size), BitsOf<Floats>);
-  const BitsOf<Floats> bits = (BitsOf<Floats>)nearest;
-  const BitsOf<Floats> is_even = (bits & 1) - 1, is_finite = (BitsOf<Floats>)(magnitude(nearest) < __builtin_inff());
-  return (Floats)(bits + (away & is_even & is_finite));
+      converted<BitsOf<Floats>>(BitsOf<V>(ones_of<BitsOf<V>>(other < size) - ones_of<BitsOf<V>>(other > size)));
+  const BitsOf<Floats> bits = bits_in(nearest);
+  const BitsOf<Floats> is_even = (bits & 1) - 1,
+                       is_finite = -ones_of<BitsOf<Floats>>(magnitude(nearest) < __builtin_inff());
+  return same_bits<Floats>(bits + (away & is_even & is_finite));
 }
 
 struct InFp64 {
   using Real = double;
   template <class V>
-  static V rounded(const V& x) {
+  KROHN_HOST_DEVICE static V rounded(const V& x) {
     return x;
   }
   template <class V>
-  static V of_doubles(const V& x) {
+  KROHN_HOST_DEVICE static V of_doubles(const V& x) {
     return x;
   }
 };
 struct InFp32 {
   using Real = float;
   template <class V>
-  static V rounded(const V& x) {
+  KROHN_HOST_DEVICE static V rounded(const V& x) {
     return x;
   }
   template <class V>
-  static auto of_doubles(const V& x) {
-    return __builtin_convertvector(x, Vector<float, kLanesOf<V>>);
+  KROHN_HOST_DEVICE static auto of_doubles(const V& x) {
+    return converted<Beside<float, V>>(x);
   }
 };
 struct InBf16 {
   using Real = float;
   template <class V>
-  static V rounded(const V& x) {
-    if constexpr (std::is_same_v<V, float>)
-      return to_bf16(Vector<float, 4>{x})[0];
-    else
-      return to_bf16(x);
+  KROHN_HOST_DEVICE static V rounded(const V& x) {
+    return to_bf16(x);
   }
   template <class V>
-  static auto of_doubles(const V& x) {
+  KROHN_HOST_DEVICE static auto of_doubles(const V& x) {
     return to_bf16(to_odd_floats(x));
   }
 };
 
 /// Whether a function goes by way of doubles: then as many numbers at a time as a vector has doubles.
-constexpr bool is_by_doubles(StepFunction function) { return function >= StepFunction::kSigmoid; }
+KROHN_HOST_DEVICE constexpr bool is_by_doubles(StepFunction function) { return function >= StepFunction::kSigmoid; }
 
 /// The result of one step on vectors of the format's numbers.
 template <class Format, StepFunction kFunction, class V>
-inline V value_of(const V& a, const V& b) {
+KROHN_HOST_DEVICE inline V value_of(const V& a, const V& b) {
   using enum StepFunction;
   using Real = typename Format::Real;
   const auto rounded = [](const V& x) { return Format::rounded(x); };
@@ -308,51 +405,47 @@ inline V value_of(const V& a, const V& b) {
   if constexpr (kFunction == kMultiply) return rounded(a * b);
   if constexpr (kFunction == kDivide) return rounded(a / b);
   if constexpr (kFunction == kGreater) return a < b ? b : a;
-  if constexpr (kFunction == kRoot) {
-    V roots;
-    for (std::size_t i = 0; i < kLanesOf<V>; ++i)
+  if constexpr (kFunction == kRoot)
+    return rounded(number_by_number<V>(a, [](Real x) -> Real {
       if constexpr (sizeof(Real) == 4)
-        roots[i] = __builtin_sqrtf(a[i]);
+        return __builtin_sqrtf(x);
       else
-        roots[i] = __builtin_sqrt(a[i]);
-    return rounded(roots);
-  }
+        return __builtin_sqrt(x);
+    }));
   if constexpr (kFunction == kBf16) {
     if constexpr (sizeof(Real) == 4)
       return to_bf16(a);
     else
-      return __builtin_convertvector(to_bf16(to_odd_floats(a)), V);
+      return converted<V>(to_bf16(to_odd_floats(a)));
   }
   if constexpr (is_by_doubles(kFunction)) {
-    using Doubles = Vector<double, kLanesOf<V>>;
+    using Doubles = Beside<double, V>;
     const auto of = [](const auto& x) -> V {
       if constexpr (std::is_same_v<std::decay_t<decltype(x)>, V>)
         return Format::rounded(x);
       else if constexpr (std::is_same_v<std::decay_t<decltype(x)>, Doubles>)
         return Format::of_doubles(x);
       else
-        return __builtin_convertvector(x, V);
+        return converted<V>(x);
     };
-    const Doubles x = __builtin_convertvector(a, Doubles), y = __builtin_convertvector(b, Doubles);
+    const Doubles x = converted<Doubles>(a), y = converted<Doubles>(b);
     if constexpr (kFunction == kSigmoid) return rounded(a / rounded(1 + of(exp_of<Doubles>(-y))));
     if constexpr (kFunction == kSigmoid32) return rounded(a / rounded(1 + of(exp32_of<Doubles>(-y))));
     if constexpr (kFunction == kExp) return of(exp_of(x));
     if constexpr (kFunction == kExp32) return of(exp32_of(x));
     if constexpr (kFunction == kSoftplus)
       return rounded((a > 0 ? a : V{}) + of(log1p_of<Doubles>(exp_of<Doubles>(-magnitude(x)))));
-    if constexpr (kFunction == kSoftplus32)
-      return a > 20 ? a : of(log1p_of<Doubles>(__builtin_convertvector(exp32_of(x), Doubles)));
+    if constexpr (kFunction == kSoftplus32) return a > 20 ? a : of(log1p_of<Doubles>(converted<Doubles>(exp32_of(x))));
     if constexpr (kFunction == kLogistic) return of(logistic_of<Doubles>(x, sizeof(Real) == 4 ? -110 : -800));
     if constexpr (kFunction == kTanh) return of(tanh_of(x));
     if constexpr (kFunction == kSoftplus64) return a > 20 ? a : of(log1p_of<Doubles>(exp_of(x)));
     if constexpr (kFunction == kLogSigmoid)
       return of(Doubles((x < 0 ? x : Doubles{}) - log1p_of<Doubles>(exp_of<Doubles>(-magnitude(x)))));
-    if constexpr (kFunction == kCosine || kFunction == kSine) {
-      Doubles turned;
-      for (std::size_t i = 0; i < kLanesOf<V>; ++i)
-        turned[i] = kFunction == kCosine ? stated::cos(x[i]) : stated::sin(x[i]);
-      return of(turned);
-    }
+#ifndef __CUDACC__
+    if constexpr (kFunction == kCosine || kFunction == kSine)
+      return of(number_by_number<Doubles>(
+          x, [](double angle) { return kFunction == kCosine ? stated::cos(angle) : stated::sin(angle); }));
+#endif
   }
 }
 

@@ -255,7 +255,7 @@ void dot_few(const Step& step, const StepNumbers<typename Format::Real>& numbers
   });
   Real* const results = numbers.own + step.to;
   const std::size_t all = std::size_t{step.extents[0]} * step.extents[1] * step.extents[2] * count;
-  if (any(nothing != nothing)) {
+  if (!holds_for_all(nothing == nothing)) {
     dense_dot_of<Format>(step, kWords)(step, numbers);
     for (std::size_t i = 0; i < all; ++i) results[i] += Real{0};
     return;
@@ -297,7 +297,7 @@ void norm(const Step& step, const StepNumbers<typename Format::Real>& numbers) {
       double sum = 0;
       for (std::uint32_t t = 0; t < step.terms; ++t, a += step.of[0].term)
         sum += stated::pow(__builtin_fabs(static_cast<double>(*a)), step.exponent);
-      to[at] = Format::of_doubles(Vector<double, 2>{stated::pow(sum, 1 / step.exponent)})[0];
+      to[at] = Format::of_doubles(stated::pow(sum, 1 / step.exponent));
     }
   });
 }

@@ -21,6 +21,7 @@
 #include "krohn/simulate/prove/machine/reader_run.h"
 #include "krohn/simulate/prove/pairs/network_machine.h"
 #include "krohn/simulate/prove/place.h"
+#include "krohn/simulate/prove/random_words.h"
 #include "krohn/simulate/prove/self_check.h"
 #include "krohn/simulate/run/long_comparison.h"
 
@@ -285,40 +286,20 @@ void test(ModelVerdict& verdict, const ReadModel& model, const Question& questio
     certificate.claim = Refuted{Word{}};
     return;
   }
-  if (model.first_failure) {
-    const std::optional<RandomFailure> wrong = model.first_failure(asked);
-    certificate.letters_tested = wrong ? wrong->at : asked.length * asked.words;
-    if (!wrong && certificate.is<Sampled>()) certificate.proof = SampledWords{asked.seed, asked.words, asked.length};
-    verdict.has_failed_on_random_words = wrong.has_value();
-    if (wrong && !certificate.is<Refuted>()) refute_by_random_word(verdict, question, wrong->at, wrong->word);
-    return;
-  }
-  Random random(asked.seed);
-  constexpr int kTries = 256;  // of random letters that may stand at a place
-  for (std::uint64_t i = 0; i < asked.words; ++i) {
-    ReaderRun run(model.reader, model.tracked);
-    Word word;
-    for (std::uint64_t t = 0; t < asked.length; ++t) {
-      Letter letter = 0;
-      int tries = 0;
-      bool is_read = false;
-      while (!is_read && tries++ < kTries) {
-        letter = static_cast<Letter>(random.below(model.reader.letters()));
-        is_read = run.read(letter);
-      }
-      if (!is_read) break;
-      ++certificate.letters_tested;
-      if (t < kPrintableLength) word.push_back(letter);
-      if (question.progress)
-        question.progress("testing letters", certificate.letters_tested, asked.words * asked.length);
-      if (!run.is_wrong()) continue;
-      verdict.has_failed_on_random_words = true;
-      if (certificate.is<Refuted>()) return;
-      refute_by_random_word(verdict, question, t + 1, i);
-      if (t < kPrintableLength) certificate.claim = Refuted{std::move(word)};
-      return;
-    }
-  }
+  static const ProvingPlace here;
+  const auto told = told_of(question, "testing letters");
+  const std::optional<RandomFailure> wrong =
+      model.first_failure ? model.first_failure(asked)
+                          : (question.how.place ? *question.how.place : here).first_failure(model, asked, told);
+  certificate.letters_tested = wrong ? wrong->at : asked.length * asked.words;
+  const bool may_all_stand = std::ranges::find(tracked.wanted, TrackedAutomaton::kNoSuchWord) == tracked.wanted.end();
+  if (!wrong && certificate.is<Sampled>() && may_all_stand)
+    certificate.proof = SampledWords{asked.seed, asked.words, asked.length};
+  verdict.has_failed_on_random_words = wrong.has_value();
+  if (!wrong || certificate.is<Refuted>()) return;
+  refute_by_random_word(verdict, question, wrong->at, wrong->word);
+  if (wrong->at <= kPrintableLength)
+    certificate.claim = Refuted{drawn_word(tracked, asked.seed, wrong->word, wrong->at)};
 }
 
 // ---- The two kinds of subject

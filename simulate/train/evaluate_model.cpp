@@ -5,20 +5,53 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <optional>
 
-#include "krohn/simulate/models/linear_model_reader.h"
-
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/arithmetic/parallel_for.h"
+#include "krohn/simulate/learned/model_operations.h"
+#include "krohn/simulate/models/linear_model_reader.h"
+#include "krohn/simulate/operations/operations_reader.h"
 
 namespace krohn {
 namespace {
 
 /// Words that one reader reads side by side, and positions that it reads at once.
-constexpr std::uint32_t kSideBySide = 16, kPositions = 64;
+constexpr std::uint32_t kSideBySide = 32, kPositions = 64;
+
+/// By a list of operations.
+class ListedReader final : public ModelReader {
+ public:
+  ListedReader(std::shared_ptr<const OperationsReader> reader, std::uint32_t words)
+      : reader_(std::move(reader)), words_(reader_->words(words)), letters_(words), said_(words) {}
+
+  void read(const TrainingBatch& batch, std::span<TaskLabel> answers) override {
+    std::size_t target = 0;
+    const auto is_asked = [&](std::uint32_t t) {
+      return target < batch.targets.size() && batch.targets[target].position == t;
+    };
+    for (std::uint32_t t = 0; t < batch.positions; ++t) {
+      for (std::uint32_t word = 0; word < batch.words; ++word)
+        letters_[word] = t < batch.lengths[word] ? batch.letters[std::size_t{t} * batch.words + word] : 0;
+      words_->read(letters_, is_asked(t), said_);
+      for (; is_asked(t); ++target) answers[target] = label_of(said_[batch.targets[target].word]);
+    }
+  }
+
+ private:
+  static TaskLabel label_of(const LetterReader::Answer& answer) {
+    if (answer.output != LetterReader::kNoAnswer) return answer.output;
+    return answer.missing == LetterReader::Missing::kTie ? kNoAnswer : kNotFinite;
+  }
+
+  std::shared_ptr<const OperationsReader> reader_;
+  std::unique_ptr<OperationsWords> words_;
+  std::vector<Letter> letters_;
+  std::vector<LetterReader::Answer> said_;
+};
 
 /// Some words of a task, a batch of positions at a time.
 class WordGroup {
@@ -104,10 +137,25 @@ std::string reading_of(const SequenceModel<float>& model, bool rescaled) {
   }
 }
 
+Operations operations_by_letters(const SequenceModel<float>& model) {
+  Operations operations = listed_model(model, Precision::kFp32).operations;
+  operations.tokens.resize(model.letters());
+  std::iota(operations.tokens.begin(), operations.tokens.end(), 0U);
+  return operations;
+}
+
+std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> model_readers(const SequenceModel<float>& model,
+                                                                               bool rescaled) {
+  if (std::optional<LinearModel> view = model.linear_view()) return linear_readers(*std::move(view), rescaled);
+  const std::shared_ptr<const OperationsReader> reader =
+      operations_reader(operations_by_letters(model), model.tensors());
+  return [reader](std::uint32_t words) { return std::make_unique<ListedReader>(reader, words); };
+}
+
 ModelAccuracy evaluate_model(const SequenceModel<float>& model, const Task& task, std::uint64_t length,
                              const EvaluateModelOptions& options) {
   const FloatEnvironment environment;
-  const auto make_reader = model.readers(options.rescaled);
+  const auto make_reader = model_readers(model, options.rescaled);
   ModelAccuracy result{length, options.words, 0, 0, 0};
   std::atomic<std::uint64_t> done = 0;
   std::mutex mutex;

@@ -2,6 +2,7 @@
 // derives as its bound. Prints a table and writes the figures to the JSON file named. tools/bench/gpu builds and runs
 // it.
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <chrono>
@@ -18,16 +19,21 @@
 #include "krohn/gpu/automata/final_states.h"
 #include "krohn/gpu/automata/long_word.h"
 #include "krohn/gpu/automata/stored_word.h"
-#include "krohn/gpu/checkpoints/checkpoint_words.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/networks/ordered_words.h"
 #include "krohn/gpu/networks/pair_search.h"
 #include "krohn/gpu/networks/sample_words.h"
+#include "krohn/gpu/operations/operation_words.h"
 #include "krohn/gpu/training/linear_model_words.h"
 #include "krohn/gpu/training/stepper.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
+#include "krohn/simulate/arithmetic/parallel_for.h"
+#include "krohn/simulate/checkpoints/checkpoint_letters.h"
+#include "krohn/simulate/checkpoints/checkpoint_operations.h"
+#include "krohn/simulate/learned/model_operations.h"
 #include "krohn/simulate/models/models.h"
+#include "krohn/simulate/operations/operations_reader.h"
 #include "krohn/simulate/tasks/tasks.h"
 
 namespace {
@@ -201,18 +207,58 @@ void measure_trained_models(Figures& figures) {
     });
 }
 
-void measure_checkpoints(Figures& figures) {
-  for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
-    const std::string what = "S3 as gated DeltaProduct, 4096 words, " + to_string(precision);
-    measure(figures, "checkpoints", what, [&] {
-      const Checkpoint checkpoint = gated_delta_product_checkpoint(language("S3"));
-      const CheckpointModel model(checkpoint, precision);
-      CheckpointSampleOptions options;
-      options.words = 4096;
-      const double seconds = seconds_of([&] { sample_checkpoint(Place::kDevice, checkpoint, model, options); });
-      figures.add("checkpoints", what, static_cast<double>(options.words * options.length) / seconds, "tokens/s", 0);
+/// Random words through a model's operations: on the device, and beside them on all of the processor's threads. The
+/// bound is that of additions and products that are rounded apart, 64 of each a clock and multiprocessor.
+void measure_operations(Figures& figures, const std::string& name, const Operations& operations,
+                        const TensorFile& tensors, const TrackedAutomaton& tracked) {
+  measure(figures, "operations", name, [&] {
+    constexpr std::uint64_t kWords = 132 * 128;
+    const auto reader = operation_words(Place::kDevice, operations, tensors, drawn_tokens(tracked, 1));
+    const std::uint64_t words = std::min(kWords, reader->words_at_once());
+    const std::uint64_t letters = std::clamp<std::uint64_t>(500'000'000'000 / (reader->products() * words), 20, 5'000);
+    reader->start(0, words);
+    reader->read(2);
+    const double seconds = seconds_of([&] {
+      reader->read(letters);
+      reader->records();
     });
+    const double clocks = shared_accesses_per_second() / 32;
+    figures.add("operations", name, static_cast<double>(words * letters) / seconds, "letters/s",
+                64 * clocks / static_cast<double>(reader->products()));
+    const auto here = operations_reader(operations, tensors);
+    const auto threads = static_cast<std::size_t>(omp_get_max_threads());
+    const std::uint64_t fewer = std::max<std::uint64_t>(letters / 20, 2);
+    constexpr std::size_t kSideBySide = 64;
+    const double beside = seconds_of([&] {
+      parallel_for(threads, 0, [&](std::size_t) {
+        const auto read = here->words(kSideBySide);
+        std::vector<LetterReader::Answer> answers(kSideBySide);
+        for (std::uint64_t t = 0; t < fewer; ++t)
+          read->read(std::vector<Letter>(kSideBySide, static_cast<Letter>(t % here->letters())), true, answers);
+      });
+    });
+    figures.add("operations", name + ", the processor's threads",
+                static_cast<double>(threads * kSideBySide * fewer) / beside, "letters/s", 0);
+  });
+}
+
+void measure_listed_models(Figures& figures) {
+  const auto task = make_task("modadd5", {});
+  const TrackedAutomaton tracked = tracked_automaton(*task, input_machine(*task).automaton);
+  for (const char* shape :
+       {"lstm:hidden=64", "gru:hidden=64", "rnn:hidden=64", "gru:hidden=16", "lstm:layers=2,hidden=256",
+        "deltaproduct:layers=2,width=64,heads=4,keys=16,values=16,reflections=2,signed,conv=4,mlp=128",
+        "stock-mamba2:width=64,heads=4,per-head=32,states=16,taps=4,conv-bias"}) {
+    const auto model = make_model<float>(shape, *task, 1);
+    measure_operations(figures, shape, model_operations(*model, *task, Precision::kFp32), model->tensors(), tracked);
   }
+  for (const Precision precision : {Precision::kFp32, Precision::kBf16})
+    for (const char* language_name : {"S3", "S5"}) {
+      const Checkpoint checkpoint = gated_delta_product_checkpoint(language(language_name));
+      const CheckpointModel model(checkpoint, precision);
+      measure_operations(figures, fmt::format("{} as gated DeltaProduct, {}", language_name, to_string(precision)),
+                         checkpoint_operations(checkpoint, model), tensors_in_file(checkpoint), tracked_by(checkpoint));
+    }
 }
 
 void measure_scans(Figures& figures) {
@@ -322,7 +368,7 @@ int main(int argc, char** argv) {
   measure_stored_words(figures);
   measure_networks(figures);
   measure_trained_models(figures);
-  measure_checkpoints(figures);
+  measure_listed_models(figures);
   measure_scans(figures);
   measure_training(figures);
   measure_searches(figures);

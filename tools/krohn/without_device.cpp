@@ -4,7 +4,6 @@
 #include "krohn/gpu/automata/final_states.h"
 #include "krohn/gpu/automata/long_word.h"
 #include "krohn/gpu/automata/stored_word.h"
-#include "krohn/gpu/checkpoints/checkpoint_words.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/networks/device_place.h"
 #include "krohn/groups/base/error.h"
@@ -40,12 +39,11 @@ StoredWordRunner::StoredWordRunner(Place, const Dfa&) { refuse(); }
 StoredWordRunner::~StoredWordRunner() = default;
 State StoredWordRunner::run(const PackedWord&, State) const { refuse(); }
 
-std::optional<CheckpointFailure> sample_checkpoint(Place, const Checkpoint&, const CheckpointModel&,
-                                                   const CheckpointSampleOptions&) {
+Certificate DevicePlace::search_pairs(const Network&, const CertifyOptions&) const { refuse(); }
+std::optional<RandomFailure> DevicePlace::first_failure(
+    const ReadModel&, const RandomTest&, const std::function<void(std::uint64_t, std::uint64_t)>&) const {
   refuse();
 }
-
-Certificate DevicePlace::search_pairs(const Network&, const CertifyOptions&) const { refuse(); }
 SampleReport DevicePlace::sample_from(std::uint64_t, const Network&, ArithmeticName, const SampleOptions&) const {
   refuse();
 }

@@ -12,7 +12,6 @@
 #include "krohn/gpu/automata/final_states.h"
 #include "krohn/gpu/automata/long_word.h"
 #include "krohn/gpu/automata/stored_word.h"
-#include "krohn/gpu/checkpoints/checkpoint_words.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/networks/ordered_words.h"
 #include "krohn/gpu/networks/pair_search.h"
@@ -20,11 +19,16 @@
 #include "krohn/gpu/training/linear_model_words.h"
 #include "krohn/gpu/training/stepper.h"
 #include "krohn/groups/base/error.h"
+#include "krohn/simulate/checkpoints/checkpoint_letters.h"
+#include "krohn/simulate/checkpoints/checkpoint_operations.h"
+#include "krohn/simulate/learned/model_operations.h"
+#include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
 #include "krohn/simulate/run/run_dfa.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "tests/gpu/automata.h"
+#include "tests/gpu/operations/listed_words.h"
 #include "tests/gpu/samples.h"
 #include "tests/gpu/trained_shapes.h"
 #include "tests/simulate/formed_networks.h"
@@ -115,7 +119,8 @@ TEST_CASE("networks on the device answer as on the processor, bit for bit") {
 TEST_CASE("trained models on the device answer as on the processor") {
   if (is_skipped()) return;
   for (const char* name : {"modarith5", "parity", "modarith-equals5", "S5/tokens=4", "modadd10", "ltrarith10"})
-    for (const char* shape : {"bilinear:hidden=9,inputs=4", "bilinear:hidden=8,inputs=3,rotations",
+    for (const char* shape : {"gru:hidden=9,inputs=4", "deltaproduct:layers=2,width=8,heads=2,keys=3,values=6,mlp=7",
+                              "bilinear:hidden=9,inputs=4", "bilinear:hidden=8,inputs=3,rotations",
                               "bilinear:hidden=5,inputs=4,rank=3,input-bias", "bilinear:hidden=130,inputs=3"}) {
       CAPTURE(name);
       CAPTURE(shape);
@@ -131,21 +136,30 @@ TEST_CASE("trained models on the device answer as on the processor") {
     }
 }
 
-TEST_CASE("checkpoints on the device have the numbers of the processor") {
+TEST_CASE("words of every kind of model on the device have the numbers of the processor's machine") {
   if (is_skipped()) return;
-  for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+  std::uint64_t left = 0, all = 0;
+  for (const char* shape : kListedShapes)
+    for (const char* name : {"parity", "modarith-equals5", "S3/tokens=3"})
+      for (const Precision format : {Precision::kFp32, Precision::kFp64, Precision::kBf16}) {
+        const auto task = make_task(name);
+        const auto model = make_model<float>(shape, *task, 9);
+        if (format == Precision::kBf16 && !is_cell_model(*model)) continue;
+        CAPTURE(shape);
+        CAPTURE(name);
+        CAPTURE(to_string(format));
+        const TrackedAutomaton tracked = tracked_automaton(*task, input_machine(*task).automaton);
+        for (const WordLayout layout : {WordLayout{}, WordLayout{1, 32}, WordLayout{8, 96}, WordLayout{32, 256}})
+          left += check_listed_words(Place::kDevice, model_operations(*model, *task, format), model->tensors(), tracked,
+                                     layout, 37, 50);
+        all += 4 * 37;
+      }
+  CHECK(left * 20 < all);
+  for (const auto precision : {Precision::kFp32, Precision::kBf16}) {
     const Checkpoint checkpoint = gated_delta_product_checkpoint(named_language("S3", {}));
     const CheckpointModel model(checkpoint, precision);
-    CheckpointReader there(Place::kDevice, checkpoint, model, 5), here(Place::kProcessor, checkpoint, model, 5);
-    for (CheckpointReader* const reader : {&there, &here}) {
-      reader->start(3, 9);
-      reader->read(33);
-      reader->read(2);
-    }
-    for (std::uint64_t word = 0; word < 9; ++word) {
-      CHECK(there.records()[word].failing_at == here.records()[word].failing_at);
-      CHECK((there.memory(word) == here.memory(word)));
-    }
+    CHECK(check_listed_words(Place::kDevice, checkpoint_operations(checkpoint, model), tensors_in_file(checkpoint),
+                             tracked_by(checkpoint), {}, 70, 100) == 0);
   }
 }
 

@@ -48,8 +48,11 @@ TEST_CASE("samples of every kind, with special tokens and without, are those of 
   // Answers everywhere and at the end; uniform, alternating and spaced letters; tokens before, after, and padding.
   for (const char* task : {"sum5", "modarith5", "parity", "modarith-equals5", "S5/swaps", "S5/tokens=4", "Z60/tokens=2",
                            "modadd10", "rsm:m=10,seed=1", "ltrarith10"})
-    for (const std::uint64_t length : {11, 33, 127})
+    for (const std::uint64_t length : {11, 33, 127}) {
       check_evaluation(task, "bilinear:hidden=9,inputs=4", length, words(33));
+      check_evaluation(task, "gru:hidden=5,inputs=3", length, words(33));
+      check_evaluation(task, "deltaproduct:width=4,heads=1,keys=3,values=4,layers=2,conv=2,mlp=3", length, words(33));
+    }
 }
 
 TEST_CASE("every linear model: blocks, rotations, additions") {
@@ -72,8 +75,6 @@ TEST_CASE("a long word keeps its scale") {
 
 TEST_CASE("what devices do not evaluate is refused") {
   const auto parity = make_task("parity", {}), brackets = make_task("modarith-brackets5", {});
-  const auto stacked = make_model<float>("deltaproduct:width=8,heads=1,layers=1", 2, 2, 1);
-  CHECK_THROWS_AS(evaluate_words(Place::kProcessor, *stacked, *parity, 10, words(1)), InputError);
   const auto linear = make_model<float>("bilinear:hidden=4,inputs=3", 2, 2, 1);
   CHECK_THROWS_AS(evaluate_words(Place::kProcessor, *linear, *brackets, 11, words(1)), InputError);
   CHECK_THROWS_AS(evaluate_words(Place::kProcessor, *linear, *make_task("modadd5", {}), 0, words(1)), InputError);

@@ -328,7 +328,7 @@ double norm_after(const LinearModel& view, const TrainingBatch& words, std::uint
 
 std::vector<TaskLabel> answers(const SequenceModel<float>& model, const TrainingBatch& words) {
   std::vector<TaskLabel> result(words.targets.size());
-  model.readers(false)(words.words)->read(words, result);
+  model_readers(model, false)(words.words)->read(words, result);
   return result;
 }
 
@@ -648,7 +648,7 @@ TEST_CASE("readers answer as the loss counts, however the words are cut into pie
   for (const char* name : kModels) {
     CAPTURE(name);
     const auto model = make_model<float>(name, *task, 9);
-    const auto readers = model->readers(false);
+    const auto readers = model_readers(*model, false);
     std::vector<TaskLabel> whole(batch.targets.size()), pieces;
     readers(batch.words)->read(batch, whole);
     std::uint64_t right = 0;
@@ -755,7 +755,7 @@ TEST_CASE("one layer of blocks is the network that its linear view says") {
   const LinearModel view = model->linear_view().value();
   const TrainingBatch batch = draw_batch(*task, {2, 9}, 3, 0, 20);
   std::vector<TaskLabel> said(batch.targets.size()), seen(said);
-  model->readers(false)(batch.words)->read(batch, said);
+  model_readers(*model, false)(batch.words)->read(batch, said);
   linear_readers(view, false)(batch.words)->read(batch, seen);
   CHECK(said == seen);
   CHECK(!make_model<float>("fan:blocks=2,size=3,layers=2", *task, 9)->linear_view());

@@ -7,7 +7,6 @@
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/constructions/checkpoints/checkpoint_tensors.h"
 #include "krohn/constructions/files/network_file.h"
-#include "krohn/gpu/checkpoints/checkpoint_words.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/networks/device_place.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
@@ -15,7 +14,6 @@
 #include "krohn/simulate/checkpoints/checkpoint_operations.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
-#include "tools/krohn/on_device.h"
 #include "tools/krohn/report/table.h"
 
 namespace krohn {
@@ -90,8 +88,6 @@ class AskedCheckpoint final : public AskedModel {
     network_.emplace(checkpoint_, precision_of(options));
     if (in_chunks_ && network_->has_gates())
       throw InputError("--order", "layers that forget are read token by token; take --order sequential");
-    if (network_->has_gates() && options.device == "cuda")
-      throw InputError("--device", "layers that forget are read on the processor only; take --device cpu");
     if (network_->has_gates()) chunks_ = bound_in_chunks(checkpoint_, *network_);
     reader_ = checkpoint_reader(checkpoint_, *network_);
     tracked_.emplace(tracked_by(checkpoint_));
@@ -109,7 +105,8 @@ class AskedCheckpoint final : public AskedModel {
     return in_chunks_ ? "certificates of checkpoints are of tokens read one by one" : "";
   }
   void ask_in(Question& question) const override {
-    model_->first_failure = [this, &question](const RandomTest& asked) { return first_failure_of(asked, question); };
+    if (in_chunks_)
+      model_->first_failure = [this, &question](const RandomTest& asked) { return failure_in_chunks(asked, question); };
     question.subject = &*model_;
     question.against = language_;
   }
@@ -139,20 +136,11 @@ class AskedCheckpoint final : public AskedModel {
   }
 
  private:
-  /// A device is worth it for many words side by side; `--device cuda` insists.
-  bool is_read_on_device(const RandomTest& asked) const {
-    constexpr std::uint64_t kManyWords = 128;
-    if (options_.device == "cuda") return wants_cuda(options_.device);
-    return asked.words >= kManyWords && !in_chunks_ && !network_->has_gates() && wants_cuda(options_.device);
-  }
-
-  std::optional<RandomFailure> first_failure_of(const RandomTest& asked, const Question& question) const {
-    CheckpointSampleOptions how{asked.length, asked.words, asked.seed, {}, in_chunks_};
+  std::optional<RandomFailure> failure_in_chunks(const RandomTest& asked, const Question& question) const {
+    CheckpointSampleOptions how{asked.length, asked.words, asked.seed, {}, true};
     if (question.progress)
       how.progress = [&](std::uint64_t done, std::uint64_t all) { question.progress("testing letters", done, all); };
-    const auto here = [&] { return first_failure(checkpoint_, *network_, how); };
-    const auto there = [&] { return sample_checkpoint(Place::kDevice, checkpoint_, *network_, how); };
-    const auto failure = is_read_on_device(asked) ? on_device(options_.device, there, here) : here();
+    const auto failure = first_failure(checkpoint_, *network_, how);
     if (!failure) return std::nullopt;
     return RandomFailure{failure->at, failure->word};
   }

@@ -24,8 +24,6 @@ class AskedTrainedModel final : public AskedModel {
                                    options.against.empty() ? own_ : load_language(options.against, options.reading),
                                    options.least_length)) {
     if (!options.how.order.is_sequential()) throw InputError("--order", "a trained model is read letter after letter");
-    if (options.device == "cuda")
-      throw InputError("--device", "a trained model is verified on the processor; take --device cpu");
     const auto& metadata = subject_.trained.metadata;
     if (metadata.contains("imported")) forward_ = stored_comparison(metadata);
     if (!options.expect.empty())

@@ -9,11 +9,13 @@
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/gpu/device/device.h"
+#include "krohn/gpu/operations/operation_words.h"
 #include "krohn/gpu/training/linear_model_words.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/messages.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
+#include "krohn/simulate/checkpoints/checkpoint_operations.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "tools/krohn/models/run_folder.h"
@@ -34,6 +36,7 @@ class MeasuredCheckpoint final : public MeasuredModel {
     task = "the state after every letter";
     reading = "fp32, token by token" + loaded_otherwise(checkpoint_, "fp32");
     chance = 1.0 / static_cast<double>(answers.size());
+    on_cuda = wants_cuda(options.device);
   }
 
   ModelAccuracy at(std::uint64_t length) override {
@@ -41,15 +44,28 @@ class MeasuredCheckpoint final : public MeasuredModel {
     Progress progress("reading letters");
     CheckpointSampleOptions asked{length, options_.words, options_.seed, {}, false};
     asked.progress = [&progress](std::uint64_t done, std::uint64_t all) { progress.update(done, all); };
-    const CheckpointScore score = krohn::score(checkpoint_, network_, asked);
-    return {length, options_.words, score.right, score.letters, score.right_words};
+    const auto on_processor = [&]() -> ModelAccuracy {
+      on_cuda = false;
+      const CheckpointScore score = krohn::score(checkpoint_, network_, asked);
+      return {length, options_.words, score.right, score.letters, score.right_words};
+    };
+    if (!on_cuda) return on_processor();
+    return on_device(
+        options_.device,
+        [&]() -> ModelAccuracy {
+          const TrackedAutomaton tracked = tracked_by(checkpoint_);
+          const WordCounts counts =
+              count_answers(Place::kDevice, checkpoint_operations(checkpoint_, network_), tensors_in_file(checkpoint_),
+                            drawn_tokens(tracked, options_.seed), options_.words, length, asked.progress);
+          return {length, options_.words, counts.right, counts.due, counts.right_words};
+        },
+        on_processor);
   }
   std::uint64_t length_from(std::uint64_t length) const override { return std::max<std::uint64_t>(length, 1); }
 
  private:
   static Checkpoint checkpoint_of(const MeasureOptions& options) {
     if (options.rescaled) throw InputError("--rescaled", "a checkpoint's layers have their own norms");
-    if (options.device == "cuda") throw InputError("--device", "a checkpoint is measured on the processor");
     Checkpoint checkpoint = load_checkpoint(options.folder);
     if (!checkpoint.automaton)
       throw InputError(options.folder, "a checkpoint without automaton.json and tokens.json, which say what is right");
