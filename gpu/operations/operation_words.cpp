@@ -1,7 +1,7 @@
 #include "krohn/gpu/operations/operation_words.h"
 
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <cmath>
 
 #include "krohn/gpu/device/device.h"
@@ -221,6 +221,7 @@ class Reader final : public OperationWordsReader {
   void place_steps(const Plan& plan) {
     std::vector<PlacedStep> steps;
     std::vector<Range> watched;
+    double weighted = 0;
     for (const Step& step : plan.words.list) {
       using enum StepFunction;
       if (step.function == kCosine || step.function == kSine || step.function == kNorm)
@@ -230,6 +231,8 @@ class Reader final : public OperationWordsReader {
       const PlacedStep placed = alone(step, plan.one.own);
       const std::uint64_t of_output = step.function == kDot ? step.terms : step.function >= kSigmoid ? 110 : 1;
       products_ += placed.outputs * of_output;
+      const double at_once = step.function != kDot ? 2 : step.few != Step::kDense ? 4 : 8;
+      weighted += placed.outputs / at_once * static_cast<double>(placed.outputs * of_output);
       steps.push_back(placed);
       if (step.few == Step::kDense) continue;
       watched.push_back(range_of(placed, placed.of[1]));
@@ -238,6 +241,7 @@ class Reader final : public OperationWordsReader {
       const Range made{first, first + size};
       return std::ranges::any_of(watched, [&](const Range& range) { return range.meets(made); });
     };
+    units_ = static_cast<std::uint32_t>(weighted / static_cast<double>(products_));
     Waits waits;
     std::vector<std::uint32_t> ends;
     std::uint32_t memory_groups = 0;
@@ -312,28 +316,15 @@ class Reader final : public OperationWordsReader {
     return kBlockBytes;
   }
 
-  /// As many words a block as leave room for another block beside it, so that one works while the other waits; fewer
-  /// where the model is large.
+  /// A warp is words, so that they share what they read. Their numbers lie in a block's memory where there is room for
+  /// another block beside it, which works while this one waits; and threads are as many as have eight outputs of a
+  /// product each, or two of a function, where most is spent.
   void choose_layout() {
-    const std::size_t most = block_bytes();
-    const auto bytes_of = [&](std::uint32_t words) {
-      job_.shift = static_cast<std::uint32_t>(std::countr_zero(words));
-      return job_.bytes();
-    };
-    std::uint32_t words = layout_.words;
-    if (words == 0) {
-      for (words = kMostWordsOfBlock; words > 1 && bytes_of(words) > most / 2 - 1024; words /= 2) {
-      }
-      if (words < kMostWordsOfBlock / 4)
-        for (words = kMostWordsOfBlock; words > 1 && bytes_of(words) > most; words /= 2) {
-        }
-    }
-    is_roomy_ = bytes_of(words) <= most;
-    if (!is_roomy_) {
-      words = layout_.words == 0 ? kMostWordsOfBlock : words;
-      bytes_of(words);
-    }
-    if (layout_.threads == 0) layout_.threads = kMostThreads;
+    std::uint32_t words = layout_.words == 0 ? kMostWordsOfBlock : layout_.words;
+    job_.shift = static_cast<std::uint32_t>(std::countr_zero(words));
+    is_roomy_ = job_.bytes() <= block_bytes() / (layout_.words == 0 ? 2 : 1) - 1024;
+    if (layout_.threads > 0) return;
+    layout_.threads = std::clamp(std::bit_ceil(std::min(units_, kMostThreads)) * words, 64U, kMostThreads);
   }
 
   Place place_;
@@ -346,6 +337,7 @@ class Reader final : public OperationWordsReader {
   OperationWords<Real, kIsBf16> job_;
   std::vector<Range> watched_;
   std::uint64_t blocks_ = 0, products_ = 1;
+  std::uint32_t units_ = 1;  ///< threads for a word of which each has enough outputs, on average over what they cost
   bool is_roomy_ = true;
 };
 

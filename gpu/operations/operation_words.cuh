@@ -287,7 +287,7 @@ struct OperationWords {
       threads.each([&](std::uint32_t thread) {
         const Seen seen = seen_by(thread);
         for (std::uint32_t i = group == 0 ? 0 : model.group_ends[group - 1]; i < model.group_ends[group]; ++i)
-          take(model.steps[i], seen);
+          take(PlacedStep(model.steps[i]), seen);
       });
     const bool waits = model.moved_count > 0 || (asked && model.answers_from_memory);
     const auto first = [&](std::uint32_t thread) {
@@ -318,13 +318,13 @@ struct OperationWords {
     }
   }
 
-  // ---- Steps
+  // ---- Steps: by value, since a compiler does not see that no store of a thread changes them
 
   KROHN_HOST_DEVICE static Real added(Real sum, Real a, Real b) {
     return Format::rounded(sum + Format::rounded(a * b));
   }
 
-  KROHN_HOST_DEVICE void take(const PlacedStep& step, const Seen& seen) const {
+  KROHN_HOST_DEVICE void take(const PlacedStep step, const Seen seen) const {
     using enum StepFunction;
     switch (step.function) {
       case kDot:
@@ -379,7 +379,7 @@ struct OperationWords {
   /// body(the output's number, the first numbers of the operands) for the outputs that fall to this thread, or for
   /// every kOutputs-th, with those behind it along the last axis.
   template <std::uint32_t kOutputs, class Body>
-  KROHN_HOST_DEVICE static void for_outputs(const PlacedStep& step, const Seen& seen, const Body& body) {
+  KROHN_HOST_DEVICE static void for_outputs(const PlacedStep step, const Seen seen, const Body& body) {
     const std::uint32_t along = (step.extents[2] + kOutputs - 1) / kOutputs;
     if (step.extents[0] * step.extents[1] == 1) {
       for (std::uint32_t k = seen.unit; k < along; k += seen.units) body(k * kOutputs, 0, 0, k * kOutputs);
@@ -397,8 +397,8 @@ struct OperationWords {
   }
 
   template <StepFunction kFunction>
-  KROHN_HOST_DEVICE void take_each(const PlacedStep& step, const Seen& seen) const {
-    for_outputs<1>(step, seen, [&](std::uint32_t output, std::uint32_t i, std::uint32_t j, std::uint32_t k) {
+  KROHN_HOST_DEVICE void take_each(const PlacedStep step, const Seen seen) const {
+    for_outputs<1>(step, seen, [=, this](std::uint32_t output, std::uint32_t i, std::uint32_t j, std::uint32_t k) {
       const Real a = seen.get(step.of[0].space, place(step.of[0], i, j, k));
       const Real b = step.operands > 1 ? seen.get(step.of[1].space, place(step.of[1], i, j, k)) : a;
       seen.put(step.to + output, value_of<Format, kFunction>(a, b), step.is_watched);
@@ -407,8 +407,8 @@ struct OperationWords {
 
   /// A row of few constants for every output. Without the products of those that are 0 a sum is the same, but for the
   /// sign of a zero, while the other factors are finite.
-  KROHN_HOST_DEVICE void take_few(const PlacedStep& step, const Seen& seen) const {
-    for_outputs<1>(step, seen, [&](std::uint32_t output, std::uint32_t i, std::uint32_t j, std::uint32_t k) {
+  KROHN_HOST_DEVICE void take_few(const PlacedStep step, const Seen seen) const {
+    for_outputs<1>(step, seen, [=, this](std::uint32_t output, std::uint32_t i, std::uint32_t j, std::uint32_t k) {
       Real sum = step.operands < 3 ? Real{0} : seen.get(step.of[2].space, place(step.of[2], i, j, k));
       const std::uint32_t from = place(step.of[1], i, j, k), row = step.few + output;
       for (std::uint32_t e = model.ends[row]; e < model.ends[row + 1]; ++e)
@@ -418,8 +418,8 @@ struct OperationWords {
   }
 
   /// A sum of products that no word changes, from a number of the word on.
-  KROHN_HOST_DEVICE void take_known(const PlacedStep& step, const Seen& seen) const {
-    for_outputs<1>(step, seen, [&](std::uint32_t output, std::uint32_t i, std::uint32_t j, std::uint32_t k) {
+  KROHN_HOST_DEVICE void take_known(const PlacedStep step, const Seen seen) const {
+    for_outputs<1>(step, seen, [=, this](std::uint32_t output, std::uint32_t i, std::uint32_t j, std::uint32_t k) {
       Real sum = step.operands < 3 ? Real{0} : seen.get(step.of[2].space, place(step.of[2], i, j, k));
       const std::uint32_t a = place(step.of[0], i, j, k), b = place(step.of[1], i, j, k);
       for (std::uint32_t t = 0; t < step.terms; ++t)
@@ -431,21 +431,23 @@ struct OperationWords {
 
   /// As many outputs at a time as there are for every thread.
   template <Space kFirst>
-  KROHN_HOST_DEVICE void take_dot(const PlacedStep& step, const Seen& seen) const {
+  KROHN_HOST_DEVICE void take_dot(const PlacedStep step, const Seen seen) const {
     if (step.outputs >= 8 * seen.units && step.extents[2] >= 8) return take_dots<kFirst, 8>(step, seen);
     if (step.outputs >= 4 * seen.units && step.extents[2] >= 4) return take_dots<kFirst, 4>(step, seen);
     take_dots<kFirst, 1>(step, seen);
   }
   template <Space kFirst, std::uint32_t kOutputs>
-  KROHN_HOST_DEVICE void take_dots(const PlacedStep& step, const Seen& seen) const {
-    for_outputs<kOutputs>(step, seen, [&](std::uint32_t output, std::uint32_t i, std::uint32_t j, std::uint32_t k) {
-      const std::uint32_t left = step.extents[2] - k;
-      if (left >= kOutputs) {
-        dot<kFirst, kOutputs>(step, seen, output, i, j, k);
-      } else {
-        for (std::uint32_t m = 0; m < left; ++m) dot<kFirst, 1>(step, seen, output + m, i, j, k + m);
-      }
-    });
+  KROHN_HOST_DEVICE void take_dots(const PlacedStep step, const Seen seen) const {
+    for_outputs<kOutputs>(step, seen,
+                          [=, this](std::uint32_t output, std::uint32_t i, std::uint32_t j, std::uint32_t k) {
+                            const std::uint32_t left = step.extents[2] - k;
+                            if (left >= kOutputs) {
+                              dot<kFirst, kOutputs>(step, seen, output, i, j, k);
+                            } else {
+                              for (std::uint32_t m = 0; m < left; ++m)
+                                dot<kFirst, 1>(step, seen, output + m, i, j, k + m);
+                            }
+                          });
   }
 
   template <Space kFirst>
@@ -456,7 +458,7 @@ struct OperationWords {
   }
 
   template <Space kFirst, std::uint32_t kOutputs>
-  KROHN_HOST_DEVICE void dot(const PlacedStep& step, const Seen& seen, std::uint32_t output, std::uint32_t i,
+  KROHN_HOST_DEVICE void dot(const PlacedStep step, const Seen seen, std::uint32_t output, std::uint32_t i,
                              std::uint32_t j, std::uint32_t k) const {
     std::uint32_t a = place(step.of[0], i, j, k), b = place(step.of[1], i, j, k);
     const std::uint32_t a_next = step.of[0].strides[2], b_next = step.of[1].strides[2], a_term = step.of[0].term,
@@ -469,6 +471,7 @@ struct OperationWords {
       const Real* weights = model.constants + a;
       const Real* factor = seen.own + (std::size_t{b} << shift);
       const std::size_t step_of = std::size_t{b_term} << shift;
+      KROHN_UNROLL_SOME
       for (std::uint32_t t = 0; t < step.terms; ++t, weights += a_term, factor += step_of) {
         const Real x = *factor;
         Real w[kOutputs];
