@@ -17,8 +17,11 @@ struct Team {
   /// The team's own numbers, at first anything.
   float* numbers = nullptr;
 
-  /// The same memory, with room for half as many.
-  KROHN_HOST_DEVICE double* doubles() const { return static_cast<double*>(static_cast<void*>(numbers)); }
+  /// The same memory for numbers of another type.
+  template <class T>
+  KROHN_HOST_DEVICE T* numbers_as() const {
+    return static_cast<T*>(static_cast<void*>(numbers));
+  }
 
   /// body(0) … body(count − 1), each in one thread: always the same one for the same index. What stands outside is done
   /// by all threads alike.

@@ -116,10 +116,10 @@ struct AddSquares : OptimiserStep {
         const double by = from[i];
         sum += by * by;
       }
-      team.doubles()[thread] = sum;
+      team.numbers_as<double>()[thread] = sum;
     });
-    add_by_tree<kThreads>(team, team.doubles(), 1);
-    team.each(1, [&](std::uint32_t) { norm_parts[index] = team.doubles()[0]; });
+    add_by_tree<kThreads>(team, team.numbers_as<double>(), 1);
+    team.each(1, [&](std::uint32_t) { norm_parts[index] = team.numbers_as<double>()[0]; });
   }
 };
 
@@ -132,7 +132,7 @@ struct FindNorm : OptimiserStep {
   std::size_t team_numbers() const { return 4 * kThreads; }
 
   KROHN_HOST_DEVICE void operator()(const Team& team, std::uint64_t m) const {
-    double* const sums = team.doubles();
+    double* const sums = team.numbers_as<double>();
     const auto sum_of_thread = [](std::uint32_t thread, const double* terms, std::uint64_t count) {
       double sum = 0;
       for (std::uint64_t i = thread; i < count; i += kThreads) sum += terms[i];
