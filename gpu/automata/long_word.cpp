@@ -96,8 +96,8 @@ SliceTables::SliceTables(const Dfa& dfa) : states_(dfa.states()) {
   }
   table_.emplace(dfa, kSliceTableBytes);
   if (const auto met = letters_to_meet(dfa)) {
-    // Two states meet within as many letters but for a part in e or so; no slice of a million is to be led astray.
-    constexpr std::uint64_t kTimes = 8;
+    // Of slices led by so many times the letters hardly one in 10^5 is led astray, and has to be read again.
+    constexpr std::uint64_t kTimes = 6;
     kind_ = Kind::kLed;
     lead_ = kTimes * *met / letters_per_block(dfa.letters()) + 1;
     return;
@@ -157,7 +157,7 @@ std::string SliceTables::description() const {
 }
 
 std::uint64_t SliceTables::slices_for(std::uint64_t blocks, std::uint64_t most) const {
-  constexpr std::uint64_t kLeads = 4;  // that a slice is at least as long as
+  constexpr std::uint64_t kLeads = 2;  // that a slice is at least as long as
   return std::clamp<std::uint64_t>(kind_ == Kind::kLed ? blocks / (kLeads * lead_) : blocks, 1, most);
 }
 

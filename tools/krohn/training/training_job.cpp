@@ -19,6 +19,7 @@
 #include "krohn/simulate/learned/initialise_model.h"
 #include "tools/krohn/models/tasks_written.h"
 #include "tools/krohn/progress.h"
+#include "tools/krohn/report/table.h"
 
 namespace krohn {
 
