@@ -60,7 +60,7 @@ class BilinearProgram {
     if (t_.p.adds()) add<kByAddition>(letters() * t_.p.hidden);
     add<kByGiven>(letters() * t_.p.generated);
     if (t_.p.rank > 0) add<kByFactor>(models() * 2 * t_.p.hidden * t_.p.rank);
-    add<kByWeights>(models() * t_.p.inputs * t_.p.generated);
+    program_.teams(BilinearByWeights{t_});
     program_.teams(BilinearEmbeddingParts{t_});
     add<kByEmbedding>(letters() * t_.p.inputs);
     add<kByVectors>(models() * t_.p.hidden);

@@ -247,15 +247,6 @@ struct BilinearTraining {
     gradient_of(m)[(side == 0 ? p.left : p.right) + row * p.rank + r] = sum;
   }
 
-  /// Item: model, input, generated number: the weights'.
-  KROHN_HOST_DEVICE void add_weights(std::uint64_t item) const {
-    const std::uint64_t g = item % p.generated, d = item / p.generated % p.inputs, m = item / p.generated / p.inputs;
-    const float *const e = model(m) + p.embedding + d, *const by = by_given + m * p.letters * p.generated + g;
-    float sum = 0;
-    for (std::uint64_t letter = 0; letter < p.letters; ++letter) sum += e[letter * p.inputs] * by[letter * p.generated];
-    gradient_of(m)[p.weights + d * p.generated + g] = sum;
-  }
-
   /// Item: model, letter, input.
   KROHN_HOST_DEVICE void add_embedding(std::uint64_t item) const {
     const std::uint64_t parts = embedding_parts_each(), d = item % p.inputs, letter_of_model = item / p.inputs,
@@ -305,7 +296,6 @@ enum class BilinearStage : std::uint8_t {
   kByAddition,
   kByGiven,
   kByFactor,
-  kByWeights,
   kByEmbedding,
   kByVectors,
 };
@@ -327,7 +317,6 @@ struct BilinearJob {
     if constexpr (kStage == kByAddition) t.add_addition(item);
     if constexpr (kStage == kByGiven) t.add_given(item);
     if constexpr (kStage == kByFactor) t.add_factor(item);
-    if constexpr (kStage == kByWeights) t.add_weights(item);
     if constexpr (kStage == kByEmbedding) t.add_embedding(item);
     if constexpr (kStage == kByVectors) t.add_vectors(item);
   }
@@ -367,6 +356,31 @@ struct BilinearScan {
         step(row, sum);
       });
     }
+  }
+};
+
+/// The gradient by the weights. Team: model, input, part of the generated numbers.
+struct BilinearByWeights {
+  static constexpr std::uint32_t kThreads = 256;
+
+  BilinearTraining t;
+
+  std::uint64_t teams() const { return std::uint64_t{t.b.models} * t.p.inputs * t.embedding_parts_each(); }
+  std::uint32_t threads() const { return kThreads; }
+  std::size_t team_numbers() const { return 0; }
+
+  KROHN_HOST_DEVICE void operator()(const Team& team, std::uint64_t index) const {
+    const std::uint64_t parts = t.embedding_parts_each(), d = index / parts % t.p.inputs,
+                        m = index / parts / t.p.inputs, generated = t.p.generated;
+    const std::uint64_t begin = index % parts * BilinearTraining::kPart, left = generated - begin;
+    const auto count = static_cast<std::uint32_t>(left < BilinearTraining::kPart ? left : BilinearTraining::kPart);
+    const float *const e = t.model(m) + t.p.embedding + d, *const by = t.by_given + m * t.p.letters * generated + begin;
+    float* const to = t.gradient_of(m) + t.p.weights + d * generated + begin;
+    team.each(count, [&](std::uint32_t g) {
+      float sum = 0;
+      for (std::uint32_t l = 0; l < t.p.letters; ++l) sum += e[std::uint64_t{l} * t.p.inputs] * by[l * generated + g];
+      to[g] = sum;
+    });
   }
 };
 

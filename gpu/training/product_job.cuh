@@ -34,7 +34,7 @@ struct ProductJob {
   KROHN_HOST_DEVICE std::uint64_t column_tiles() const { return (columns + std::uint64_t{kTile} - 1) / kTile; }
   std::uint64_t teams() const { return models * parts() * row_tiles() * column_tiles(); }
   std::uint32_t threads() const { return kThreads; }
-  std::size_t team_numbers() const { return 2 * std::size_t{kStep} * kPitch; }
+  std::size_t team_numbers() const { return 4 * std::size_t{kStep} * kPitch; }
 
   KROHN_HOST_DEVICE void operator()(const Team& team, std::uint64_t index) const {
     const std::uint64_t j0 = index % column_tiles() * kTile, i0 = index / column_tiles() % row_tiles() * kTile;
@@ -70,18 +70,47 @@ struct ProductJob {
   KROHN_HOST_DEVICE static void add_tile(const Team& team, std::uint64_t begin, std::uint64_t end,
                                          PerThread<Sums, kThreads>& sums, bool left_across, const Left& left,
                                          bool right_across, const Right& right) {
-    float* const lefts = team.numbers;  // [k][i]
-    float* const rights = team.numbers + kStep * kPitch;
+    constexpr std::uint32_t kEach = kTile * kStep / kThreads, kSteps = kStep * kPitch;  // left [k][i], right [k][j]
+    struct Fetched {
+      float left[kEach], right[kEach];
+    };
+    const auto for_own = [&](std::uint32_t thread, auto&& body) {
+      KROHN_UNROLL
+      for (std::uint32_t n = 0; n < kEach; ++n) {
+        const std::uint32_t e = thread + n * kThreads;
+        body(n, left_across ? e % kTile : e / kStep, left_across ? e / kTile : e % kStep,
+             right_across ? e / kStep : e % kTile, right_across ? e % kStep : e / kTile);
+      }
+    };
+    const auto fetch = [&](std::uint32_t thread, std::uint64_t k0, Fetched& fetched) {
+      for_own(thread, [&](std::uint32_t n, std::uint32_t i, std::uint32_t k, std::uint32_t j, std::uint32_t l) {
+        fetched.left[n] = k0 + k < end ? left(i, k0 + k) : 0.f;
+        fetched.right[n] = k0 + l < end ? right(k0 + l, j) : 0.f;
+      });
+    };
+    const auto put = [&](std::uint32_t thread, float* to, const Fetched& fetched) {
+      for_own(thread, [&](std::uint32_t n, std::uint32_t i, std::uint32_t k, std::uint32_t j, std::uint32_t l) {
+        to[k * kPitch + i] = fetched.left[n];
+        to[kSteps + l * kPitch + j] = fetched.right[n];
+      });
+    };
+    float *here = team.numbers, *there = team.numbers + 2 * kSteps;
+    team.each(kThreads, [&](std::uint32_t thread) {
+      Fetched first{};
+      fetch(thread, begin, first);
+      put(thread, here, first);
+    });
+    // The next step's numbers are on their way while those of this one are multiplied.
     for (std::uint64_t k0 = begin; k0 < end; k0 += kStep) {
       team.each(kThreads, [&](std::uint32_t thread) {
-        for (std::uint32_t e = thread; e < kTile * kStep; e += kThreads) {
-          const std::uint32_t i = left_across ? e % kTile : e / kStep, k = left_across ? e / kTile : e % kStep;
-          lefts[k * kPitch + i] = k0 + k < end ? left(i, k0 + k) : 0.f;
-          const std::uint32_t j = right_across ? e / kStep : e % kTile, l = right_across ? e % kStep : e / kTile;
-          rights[l * kPitch + j] = k0 + l < end ? right(k0 + l, j) : 0.f;
-        }
+        Fetched next{};
+        if (k0 + kStep < end) fetch(thread, k0 + kStep, next);
+        add_step(here, here + kSteps, thread, sums[thread]);
+        if (k0 + kStep < end) put(thread, there, next);
       });
-      team.each(kThreads, [&](std::uint32_t thread) { add_step(lefts, rights, thread, sums[thread]); });
+      float* const made = there;
+      there = here;
+      here = made;
     }
   }
   /// Calls body(i, j, sum) for the numbers of the tile.
