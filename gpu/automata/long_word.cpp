@@ -152,7 +152,7 @@ std::string SliceTables::description() const {
     case Kind::kLed:
       return "slices from where the letters before them lead, checked one against the next";
     default:
-      return "every state by itself";
+      return "the ends of all states";
   }
 }
 
