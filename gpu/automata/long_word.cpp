@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "krohn/gpu/device/device.h"
 #include "krohn/groups/base/error.h"
@@ -34,6 +35,11 @@ class ReferenceReader final : public SliceReader {
     }
     const SymbolTable& table = tables_.table();
     with_entries(table.entry_size, table.entries.data(), [&](const auto* entries) {
+      if (tables_.kind() == SliceTables::Kind::kLed) {
+        for (std::uint64_t item = 0; item < word.slices; ++item)
+          read_led_slice(word, table.cut, entries, tables_.lead(), item, numbers.data());
+        return;
+      }
       for (std::uint64_t item = 0; item < numbers.size(); ++item)
         read_slice(word, table.cut, entries, tables_.starts(), item, numbers.data());
     });
@@ -52,32 +58,75 @@ class ReferenceReader final : public SliceReader {
   std::uint64_t slices_;
 };
 
+/// Random letters after which all states have met, or nothing where they have not within kMostLetters.
+std::optional<std::uint64_t> letters_to_meet(const Dfa& dfa) {
+  constexpr std::uint64_t kMostLetters = std::uint64_t{1} << 20, kMostSteps = std::uint64_t{1} << 26;
+  std::vector<State> states(dfa.states());
+  std::iota(states.begin(), states.end(), State{0});
+  const RandomWord word(dfa.letters(), /*seed=*/1);
+  std::uint64_t read = 0, steps = 0;
+  for (std::uint64_t until = 1; until <= kMostLetters && steps <= kMostSteps; until *= 2) {
+    for (const Letter letter : word.slice(read, until - read))
+      for (State& state : states) state = dfa.next(state, letter);
+    steps += (until - read) * states.size();
+    read = until;
+    std::sort(states.begin(), states.end());
+    states.erase(std::unique(states.begin(), states.end()), states.end());
+    if (states.size() == 1) return read;
+  }
+  return std::nullopt;
+}
+
+/// A block's shared memory that a table for slices may take: three blocks still fill a processor.
+constexpr std::uint64_t kSliceTableBytes = 64 * 1024;
+
 }  // namespace
 
 SliceTables::SliceTables(const Dfa& dfa) : states_(dfa.states()) {
   if (dfa.letters() == 0) throw InputError("a random word needs an alphabet of at least one letter");
-  if (dfa.states() <= 32 && dfa.letters() <= 256) {
-    kind_ = Kind::kMaps;
-    make_maps(dfa);
+  const bool has_maps = dfa.states() <= 32 && dfa.letters() <= 256;
+  if (has_maps) make_maps(dfa);
+  if (make_elements(dfa) && !(has_maps && cost_of_maps() <= cost_of_table())) {
+    kind_ = Kind::kElements;
     return;
   }
-  if (const auto found = monoid_graph(dfa, std::min(kMostElements, kMostImages / dfa.states()))) {
-    kind_ = Kind::kElements;
-    table_.emplace(found->graph);
-    for (State element = 0; element < found->monoid.size(); ++element) {
-      const Transformation map = found->monoid.element(element);
-      for (State state = 0; state < states_; ++state) images_.push_back(map[state]);
-    }
+  if (has_maps) {
+    kind_ = Kind::kMaps;
+    return;
+  }
+  table_.emplace(dfa, kSliceTableBytes);
+  if (const auto met = letters_to_meet(dfa)) {
+    // Of slices led by so many times the letters hardly one in 10^5 is led astray, and has to be read again.
+    constexpr std::uint64_t kTimes = 6;
+    kind_ = Kind::kLed;
+    lead_ = kTimes * *met / letters_per_block(dfa.letters()) + 1;
     return;
   }
   if (dfa.states() > kMostEnds)
     throw NotOnDevice(
-        fmt::format("an automaton of {} states is not read in slices on a device, where {} is the limit; "
-                    "take --device cpu",
-                    dfa.states(), kMostEnds));
+        fmt::format("the {} states of the automaton do not meet on random letters, and a device would read a long word "
+                    "from each of them, more slowly than the processor; take --device cpu",
+                    dfa.states()));
   starts_ = dfa.states();
-  table_.emplace(dfa);
 }
+
+bool SliceTables::make_elements(const Dfa& dfa) {
+  const auto found = monoid_graph(dfa, std::min(kMostElements, kMostImages / dfa.states()));
+  if (!found) return false;
+  table_.emplace(found->graph, kSliceTableBytes);
+  for (State element = 0; element < found->monoid.size(); ++element) {
+    const Transformation map = found->monoid.element(element);
+    for (State state = 0; state < states_; ++state) images_.push_back(map[state]);
+  }
+  return true;
+}
+
+// Picoseconds a letter of one H100, as tools/bench/gpu measured symbols: 8.3, 2.8 and 1.0·10¹¹ a second by maps of 8,
+// 16 and 32 states, 10¹² by a table in shared memory, 3·10¹¹ by one in the second-level cache.
+double SliceTables::cost_of_maps() const {
+  return (map_words_ == 2 ? 1.2 : map_words_ == 4 ? 3.5 : 10) / map_cut_.stride;
+}
+double SliceTables::cost_of_table() const { return (table_->fits_shared() ? 1.0 : 3.3) / table_->cut.stride; }
 
 void SliceTables::make_maps(const Dfa& dfa) {
   map_cut_ = cut_words(dfa.letters(), letters_per_byte(dfa.letters()));
@@ -100,24 +149,29 @@ std::string SliceTables::description() const {
       return "maps of all states in registers";
     case Kind::kElements:
       return fmt::format("the {} elements of the transition monoid", table_->states);
+    case Kind::kLed:
+      return "slices from where the letters before them lead, checked one against the next";
     default:
-      return "every state by itself";
+      return "the ends of all states";
   }
 }
 
-State SliceTables::follow(std::span<const std::uint32_t> numbers, State from) const {
-  const std::uint32_t per_slice = numbers_per_slice();
-  for (std::size_t at = 0; at < numbers.size(); at += per_slice) switch (kind_) {
-      case Kind::kMaps:
-        from = numbers[at + from / 4] >> 8 * (from % 4) & 0xff;
-        break;
-      case Kind::kElements:
-        from = images_[std::size_t{numbers[at]} * states_ + from];
-        break;
-      default:
-        from = numbers[at + from];
-    }
-  return from;
+std::uint64_t SliceTables::slices_for(std::uint64_t blocks, std::uint64_t most) const {
+  constexpr std::uint64_t kLeads = 2;  // that a slice is at least as long as
+  return std::clamp<std::uint64_t>(kind_ == Kind::kLed ? blocks / (kLeads * lead_) : blocks, 1, most);
+}
+
+std::optional<State> SliceTables::follow(std::span<const std::uint32_t> numbers, State from) const {
+  switch (kind_) {
+    case Kind::kMaps:
+      return numbers[from / 4] >> 8 * (from % 4) & 0xff;
+    case Kind::kElements:
+      return images_[std::size_t{numbers[0]} * states_ + from];
+    case Kind::kLed:
+      return numbers[0] == from ? std::optional(numbers[1]) : std::nullopt;
+    default:
+      return numbers[from];
+  }
 }
 
 std::unique_ptr<SliceReader> reference_slice_reader(const SliceTables& tables, std::uint64_t slices) {
@@ -139,9 +193,18 @@ State SlicedRunner::run(const RandomWord& word, std::uint64_t first, std::uint64
   read_letters(first, begin);
   slices.blocks = (end - begin) / per_block;
   if (slices.blocks > 0) {
-    slices.blocks_per_slice = (slices.blocks + reader_->slices() - 1) / reader_->slices();
+    const std::uint64_t wanted = tables_.slices_for(slices.blocks, reader_->slices());
+    slices.blocks_per_slice = (slices.blocks + wanted - 1) / wanted;
     slices.slices = (slices.blocks + slices.blocks_per_slice - 1) / slices.blocks_per_slice;
-    from = tables_.follow(reader_->read(slices), from);
+    slices.from = from;
+    const std::vector<std::uint32_t> numbers = reader_->read(slices);
+    const std::size_t each = tables_.numbers_per_slice();
+    for (std::uint64_t slice = 0; slice < slices.slices; ++slice) {
+      if (const auto end_of_slice = tables_.follow(std::span(numbers).subspan(slice * each, each), from))
+        from = *end_of_slice;
+      else
+        read_letters(slices.begin(slice) * per_block, (slices.begin(slice) + slices.count(slice)) * per_block);
+    }
   }
   read_letters(begin + slices.blocks * per_block, end);
   return from;

@@ -29,6 +29,15 @@ __global__ void __launch_bounds__(kThreads)
     read_slice(word, cut, static_cast<const Entry*>(table), starts, item, ends);
 }
 
+template <class Entry>
+__global__ void __launch_bounds__(kThreads)
+    read_led_slices(WordSlices word, SymbolCut cut, const void* table, std::uint32_t shared_words, std::uint64_t lead,
+                    std::uint32_t* out) {
+  if (shared_words > 0) table = to_shared(table, shared_words);
+  for (std::uint64_t item = first_item(); item < word.slices; item += item_stride())
+    read_led_slice(word, cut, static_cast<const Entry*>(table), lead, item, out);
+}
+
 template <std::uint32_t kWords>
 __global__ void __launch_bounds__(kThreads)
     compose_slices(WordSlices word, SymbolCut cut, const void* maps, std::uint32_t shared_words, std::uint32_t* out) {
@@ -58,7 +67,7 @@ class CudaReader final : public SliceReader {
   std::vector<std::uint32_t> read(const WordSlices& word) override {
     const std::size_t numbers = word.slices * tables_.numbers_per_slice();
     if (numbers_.size() < numbers) numbers_ = Buffer<std::uint32_t>(Place::kDevice, numbers);
-    tables_.kind() == SliceTables::Kind::kMaps ? compose(word) : read_from_states(word);
+    tables_.kind() == SliceTables::Kind::kMaps ? compose(word) : read_table(word);
     check_launch();
     std::vector<std::uint32_t> result(numbers);
     numbers_.read(result);
@@ -83,21 +92,27 @@ class CudaReader final : public SliceReader {
     }
   }
 
-  void read_from_states(const WordSlices& word) {
+  void read_table(const WordSlices& word) {
     const SymbolTable& table = tables_.table();
     const auto words = table.fits_shared() ? static_cast<std::uint32_t>(table_.size()) : 0;
+    const std::size_t bytes = words * sizeof(std::uint32_t);
+    const bool led = tables_.kind() == SliceTables::Kind::kLed;
     const unsigned blocks = blocks_for(word.slices * tables_.starts(), kThreads);
-    const auto launch = [&](auto kernel) {
-      kernel<<<blocks, kThreads, words * sizeof(std::uint32_t)>>>(word, table.cut, table_.data(), words,
-                                                                  tables_.starts(), numbers_.data());
+    const auto launch = [&](auto kernel, auto starts_or_lead) {
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+            "cannot have that much shared memory");
+      kernel<<<blocks, kThreads, bytes>>>(word, table.cut, table_.data(), words, starts_or_lead, numbers_.data());
+    };
+    const auto launch_for = [&]<class Entry>(Entry) {
+      led ? launch(read_led_slices<Entry>, tables_.lead()) : launch(read_slices<Entry>, tables_.starts());
     };
     switch (table.entry_size) {
       case 1:
-        return launch(read_slices<std::uint8_t>);
+        return launch_for(std::uint8_t{});
       case 2:
-        return launch(read_slices<std::uint16_t>);
+        return launch_for(std::uint16_t{});
       default:
-        return launch(read_slices<std::uint32_t>);
+        return launch_for(std::uint32_t{});
     }
   }
 

@@ -24,14 +24,16 @@ class SliceTables {
   enum class Kind : std::uint8_t {
     kMaps,      ///< up to 32 states and 256 letters: its map of all states, in registers
     kElements,  ///< the element of the transition monoid that it is, where these and all their images are few
+    kLed,       ///< where all states soon meet: its start, to which the letters before it lead, and its end
     kEnds,      ///< the end of every state, each read by itself
   };
   static constexpr std::uint64_t kMostElements = 4096, kMostImages = std::uint64_t{1} << 24;
+  /// From more states than this a slice would be read more slowly than a processor reads the word.
+  static constexpr State kMostEnds = 1024;
 
-  /// Throws InputError as SymbolTable does, and for kEnds of more than kMostEnds states.
+  /// Chooses the kind by the cost of a letter. Throws InputError as SymbolTable does, and for kEnds of more than
+  /// kMostEnds states.
   explicit SliceTables(const Dfa& dfa);
-
-  static constexpr State kMostEnds = 65'536;
 
   Kind kind() const { return kind_; }
   /// "maps of all states in registers", …
@@ -43,18 +45,28 @@ class SliceTables {
   /// The other kinds: the table, and from how many states every slice is read.
   const SymbolTable& table() const { return *table_; }
   std::uint32_t starts() const { return starts_; }
+  /// kLed: blocks before a slice that lead to its start.
+  std::uint64_t lead() const { return lead_; }
 
   /// Numbers that a slice gives.
-  std::uint32_t numbers_per_slice() const { return kind_ == Kind::kMaps ? map_words_ : starts_; }
-  /// From `from` through all slices, given what they gave, one after another.
-  State follow(std::span<const std::uint32_t> numbers, State from) const;
+  std::uint32_t numbers_per_slice() const {
+    return kind_ == Kind::kMaps ? map_words_ : kind_ == Kind::kLed ? 2 : starts_;
+  }
+  /// Slices for so many blocks, of `most` that keep a reader busy: with leads, so few that these are a small part.
+  std::uint64_t slices_for(std::uint64_t blocks, std::uint64_t most) const;
+  /// From `from` through a slice, given what it gave; nothing where it was led to another start.
+  std::optional<State> follow(std::span<const std::uint32_t> numbers, State from) const;
 
  private:
+  bool make_elements(const Dfa& dfa);
   void make_maps(const Dfa& dfa);
+  double cost_of_maps() const;
+  double cost_of_table() const;
 
   Kind kind_ = Kind::kEnds;
   SymbolCut map_cut_;
   std::uint32_t map_words_ = 0, starts_ = 1;
+  std::uint64_t lead_ = 0;
   std::vector<std::uint32_t> symbol_maps_;
   std::optional<SymbolTable> table_;
   std::vector<State> images_;  ///< of element e from e · states_ on
@@ -77,7 +89,8 @@ std::unique_ptr<SliceReader> cuda_slice_reader(const SliceTables& tables);
 /// On the processor, slice by slice through the functions that the kernels call.
 std::unique_ptr<SliceReader> reference_slice_reader(const SliceTables& tables, std::uint64_t slices);
 
-/// One automaton over pieces of long words. Gives what `Dfa::run` gives.
+/// One automaton over pieces of long words. Gives what `Dfa::run` gives: the start to which a slice was led counts only
+/// if the slice before ends there, and otherwise the slice is read again here.
 class SlicedRunner {
  public:
   using MakeReader = std::unique_ptr<SliceReader> (*)(const SliceTables&);

@@ -158,7 +158,10 @@ struct MapAlgebra {
 
  private:
   KROHN_HOST_DEVICE Choices choices(const unsigned char* shared, std::uint32_t byte, std::uint32_t thread) const {
-    return *reinterpret_cast<const Choices*>(shared + layout.offset(byte * sizeof(Choices), thread));
+    // The smallest choices always have all their copies: a row a byte.
+    const std::uint32_t at = kWords == 2 ? byte * BankedLayout::kRow + thread * 4 % BankedLayout::kRow
+                                         : layout.offset(byte * sizeof(Choices), thread);
+    return *reinterpret_cast<const Choices*>(shared + at);
   }
 };
 

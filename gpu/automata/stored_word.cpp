@@ -89,6 +89,7 @@ class StoredWordRunner::Scanner final : public Reader {
         table_(place, table),
         products_(place, products),
         images_(place, images),
+        images_here_(images.begin(), images.end()),
         cuts_(place, cuts),
         byte_states_(place) {
     if (dfa.states() <= 256) byte_states_ = Buffer<std::uint64_t>(place, byte_states(dfa));
@@ -133,15 +134,12 @@ class StoredWordRunner::Scanner final : public Reader {
   }
 
  private:
-  /// On the processor, where the images are at hand.
+  /// On the processor, once for every block of the device.
   State apply(const Element& total, State from) const {
-    if constexpr (std::is_same_v<Element, std::uint32_t>) {
-      std::uint32_t image = 0;
-      images_.read({&image, 1}, std::size_t{total} * scan_.algebra.states + from);
-      return image;
-    } else {
+    if constexpr (std::is_same_v<Element, std::uint32_t>)
+      return images_here_[std::size_t{total} * scan_.algebra.states + from];
+    else
       return Algebra::apply(total, from);
-    }
   }
 
   std::uint32_t block_count(const StoredScan<Algebra>& scan) const {
@@ -203,6 +201,7 @@ class StoredWordRunner::Scanner final : public Reader {
   Buffer<std::uint32_t> table_;
   Buffer<std::uint16_t> products_;
   Buffer<std::uint32_t> images_;
+  std::vector<std::uint32_t> images_here_;
   Buffer<std::uint64_t> cuts_, byte_states_;
   StoredScan<Algebra> scan_;
 };

@@ -15,10 +15,10 @@ std::uint64_t bytes_of(const Dfa& dfa, const SymbolCut& cut, std::uint32_t entry
   return std::uint64_t{dfa.states()} * cut.base * entry_size;
 }
 
-SymbolCut best_cut(const Dfa& dfa, std::uint32_t entry_size) {
+SymbolCut best_cut(const Dfa& dfa, std::uint32_t entry_size, std::uint64_t shared_bytes) {
   const Letter letters = dfa.letters();
   const std::uint32_t per_byte = letters > 256 ? 1 : letters_per_byte(letters);
-  for (const std::uint64_t most : {SymbolTable::kSharedBytes, SymbolTable::kGlobalBytes})
+  for (const std::uint64_t most : {shared_bytes, SymbolTable::kGlobalBytes})
     for (std::uint32_t stride = per_byte; stride >= 1; --stride)
       if (const SymbolCut cut = cut_words(letters, stride);
           per_byte % stride == 0 && bytes_of(dfa, cut, entry_size) <= most)
@@ -35,7 +35,8 @@ State read_symbol(const Dfa& dfa, const SymbolCut& cut, State state, std::uint32
   return state;
 }
 
-SymbolTable::SymbolTable(const Dfa& dfa) : states(dfa.states()) {
+SymbolTable::SymbolTable(const Dfa& dfa, std::uint64_t shared_bytes)
+    : states(dfa.states()), shared_bytes(shared_bytes) {
   if (dfa.letters() == 0) throw InputError("a random word needs an alphabet of at least one letter");
   if (std::uint64_t{states} * dfa.letters() > UINT32_MAX)
     throw NotOnDevice(
@@ -43,7 +44,7 @@ SymbolTable::SymbolTable(const Dfa& dfa) : states(dfa.states()) {
                     "--device cpu",
                     states, dfa.letters()));
   entry_size = states <= 256 ? 1 : states <= 65'536 ? 2 : 4;
-  cut = best_cut(dfa, entry_size);
+  cut = best_cut(dfa, entry_size, shared_bytes);
   entries.resize(bytes_of(dfa, cut, entry_size));
   std::byte* to = entries.data();
   for (State state = 0; state < states; ++state)

@@ -19,12 +19,13 @@ struct SymbolTable {
 
   SymbolCut cut;
   std::uint32_t states = 0, entry_size = 4;
+  std::uint64_t shared_bytes = kSharedBytes;  ///< of a block, that the table may take
   std::vector<std::byte> entries;
 
   /// Throws InputError for an automaton without letters, or of 2^32 transitions and more.
-  explicit SymbolTable(const Dfa& dfa);
+  explicit SymbolTable(const Dfa& dfa, std::uint64_t shared_bytes = kSharedBytes);
 
-  bool fits_shared() const { return entries.size() <= kSharedBytes; }
+  bool fits_shared() const { return entries.size() <= shared_bytes; }
 };
 
 /// Where the letters of one symbol lead.

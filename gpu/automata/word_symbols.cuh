@@ -139,6 +139,7 @@ KROHN_HOST_DEVICE PackedMap<kWords> compose_blocks(const SymbolMap<kWords>* maps
 /// One random word in slices of whole blocks, the last one perhaps shorter.
 struct WordSlices {
   std::uint64_t key = 0, first_block = 0, blocks = 0, blocks_per_slice = 1, slices = 0;
+  std::uint32_t from = 0;  ///< the state before the first block
 
   KROHN_HOST_DEVICE std::uint64_t begin(std::uint64_t slice) const { return first_block + slice * blocks_per_slice; }
   KROHN_HOST_DEVICE std::uint64_t count(std::uint64_t slice) const {
@@ -147,13 +148,23 @@ struct WordSlices {
   }
 };
 
-/// Item i of slices · starts: slice i / starts read from state i mod starts, or from `from` where there is one start.
+/// Item i of slices · starts: slice i / starts read from state i mod starts.
 template <class Entry>
 KROHN_HOST_DEVICE void read_slice(const WordSlices& word, const SymbolCut& cut, const Entry* table,
                                   std::uint32_t starts, std::uint64_t item, std::uint32_t* ends) {
   const std::uint64_t slice = item / starts;
   const auto start = static_cast<std::uint32_t>(item % starts);
   ends[item] = read_blocks(table, cut, word.key, word.begin(slice), word.count(slice), start);
+}
+
+/// Slice `item` read from the state that the `lead` blocks before it lead to, from anywhere: that state, and the one
+/// that the slice ends in. The first slice starts where the word does.
+template <class Entry>
+KROHN_HOST_DEVICE void read_led_slice(const WordSlices& word, const SymbolCut& cut, const Entry* table,
+                                      std::uint64_t lead, std::uint64_t item, std::uint32_t* out) {
+  const std::uint64_t begin = word.begin(item), before = item == 0 ? 0 : begin < lead ? begin : lead;
+  out[2 * item] = read_blocks(table, cut, word.key, begin - before, before, word.from);
+  out[2 * item + 1] = read_blocks(table, cut, word.key, begin, word.count(item), out[2 * item]);
 }
 
 /// The map of slice `item` on all states, kWords words of `out`.

@@ -17,6 +17,12 @@ struct Team {
   /// The team's own numbers, at first anything.
   float* numbers = nullptr;
 
+  /// The same memory for numbers of another type.
+  template <class T>
+  KROHN_HOST_DEVICE T* numbers_as() const {
+    return static_cast<T*>(static_cast<void*>(numbers));
+  }
+
   /// body(0) … body(count − 1), each in one thread: always the same one for the same index. What stands outside is done
   /// by all threads alike.
   template <class Body>
@@ -46,6 +52,17 @@ class PerThread {
   T values_[kThreads]{};
 #endif
 };
+
+/// Sums of `rows` rows of kThreads numbers of the team's own, each left in its row's first number: a tree, whose order
+/// depends on nothing else.
+template <std::uint32_t kThreads, class T>
+KROHN_HOST_DEVICE void add_by_tree(const Team& team, T* numbers, std::uint32_t rows) {
+  for (std::uint32_t half = kThreads / 2; half > 0; half /= 2)
+    team.each(rows * half, [&](std::uint32_t i) {
+      T* const row = numbers + std::size_t{i} / half * kThreads;
+      row[i % half] += row[i % half + half];
+    });
+}
 
 /// Starts a kernel that calls job(team, i) for every i below `teams`, each by job.threads() threads with
 /// job.team_numbers() floats of shared memory. Defined in the .cu file that instantiates it for the job.

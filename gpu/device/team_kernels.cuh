@@ -19,7 +19,7 @@ constexpr unsigned most_team_threads() {
 
 template <class Job>
 __global__ void __launch_bounds__(most_team_threads<Job>()) run_teams(const __grid_constant__ Job job) {
-  extern __shared__ float team_numbers[];
+  extern __shared__ __align__(16) float team_numbers[];
   job(Team{team_numbers}, blockIdx.x);
 }
 

@@ -4,6 +4,7 @@
 // leaves it out.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -30,6 +31,10 @@ struct DeviceLayer {
   const double* codewords = nullptr;          ///< entry e of codeword i: codewords[i · size + e], exact
   const std::uint32_t* book_begin = nullptr;  ///< by lane action: the codewords that may be decoded after it
   const std::uint32_t* book_end = nullptr;
+  // Where all codewords are equally long: a state that is longer or shorter is compared with them as if it were as long
+  // as they are. That is certain for squared lengths between `shortest` and `longest` and squared distances below
+  // `accepted_scaled`.
+  Number squared_length = 0, shortest = 0, longest = 0, accepted_scaled = 0;
 
   KROHN_HOST_DEVICE std::uint32_t size() const { return program.dimension * program.columns; }
 };
@@ -77,7 +82,9 @@ class LaneStep {
   /// The codeword that the state is nearest to, or program.codewords for none. `before` is a hint.
   KROHN_HOST_DEVICE std::uint32_t decode(std::uint32_t action, std::uint32_t before) const {
     const std::uint32_t quick = p_.decoding == LaneDecoding::kBits ? decode_bits() : decode_guess(action, before);
-    return quick != p_.codewords ? quick : nearest(action);
+    if (quick != p_.codewords) return quick;
+    const std::uint32_t scaled = decode_scaled(action, before);
+    return scaled != p_.codewords ? scaled : nearest(action);
   }
 
   KROHN_HOST_DEVICE std::uint32_t label_of(std::uint32_t codeword) const {
@@ -228,15 +235,46 @@ class LaneStep {
     return distance < p_.accepted && pattern == bits ? codeword : p_.codewords;
   }
 
-  /// The codeword that the action should have led to, if it is near enough to be certain.
-  KROHN_HOST_DEVICE std::uint32_t decode_guess(std::uint32_t action, std::uint32_t before) const {
-    const auto guess = static_cast<std::uint32_t>(p_.guesses[action * (p_.codewords + 1) + before]);
+  KROHN_HOST_DEVICE std::uint32_t guess(std::uint32_t action, std::uint32_t before) const {
+    return static_cast<std::uint32_t>(p_.guesses[action * (p_.codewords + 1) + before]);
+  }
+  template <bool kScaled>
+  KROHN_HOST_DEVICE Number squared_distance(std::uint32_t codeword, Number scale = 1) const {
     auto distance = Number(0);
     for (std::uint32_t e = 0; e < layer_.size(); ++e) {
-      const Number difference = sum_of(state_[e], -p_.entries[std::uint64_t{e} * p_.codeword_stride + guess]);
+      const Number x = kScaled ? multiply(scale, state_[e]) : state_[e];
+      const Number difference = sum_of(x, -p_.entries[std::uint64_t{e} * p_.codeword_stride + codeword]);
       distance = sum_of(distance, multiply(difference, difference));
     }
-    return distance < p_.accepted ? guess : p_.codewords;
+    return distance;
+  }
+
+  /// The codeword that the action should have led to, if it is near enough to be certain.
+  KROHN_HOST_DEVICE std::uint32_t decode_guess(std::uint32_t action, std::uint32_t before) const {
+    const std::uint32_t codeword = guess(action, before);
+    return squared_distance<false>(codeword) < p_.accepted ? codeword : p_.codewords;
+  }
+
+  /// Rounding makes a rotating state longer or shorter, letter after letter, until it is near no codeword; the nearest
+  /// one is still the one in its direction. Certain, or program.codewords.
+  KROHN_HOST_DEVICE std::uint32_t decode_scaled(std::uint32_t action, std::uint32_t before) const {
+    if (layer_.accepted_scaled == Number(0)) return p_.codewords;
+    auto length = Number(0);
+    for (std::uint32_t e = 0; e < layer_.size(); ++e) length = sum_of(length, multiply(state_[e], state_[e]));
+    if (!(length > layer_.shortest && length < layer_.longest)) return p_.codewords;
+    const Number scale = std::sqrt(layer_.squared_length / length);
+    const std::uint32_t guessed = guess(action, before);
+    if (squared_distance<true>(guessed, scale) < layer_.accepted_scaled) return guessed;
+    Number least = layer_.accepted_scaled;
+    std::uint32_t nearest = p_.codewords;
+    for (std::uint32_t i = layer_.book_begin[action]; i < layer_.book_end[action]; ++i) {
+      const Number distance = squared_distance<true>(i, scale);
+      if (distance < least) {
+        least = distance;
+        nearest = i;
+      }
+    }
+    return nearest;
   }
 
   /// The definition (simulate/evaluate/nearest_codeword.h): the strictly least distance in fp64, a tie being none.

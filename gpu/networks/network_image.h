@@ -3,9 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -140,7 +142,34 @@ class NetworkImage {
     out.codewords = image.place(codewords);
     out.book_begin = image.place(begin);
     out.book_end = image.place(end);
+    if (p.decoding == LaneDecoding::kGuess) accept_scaled(codewords, out);
     return out;
+  }
+
+  /// Let all codewords have length N, up to a relative ε of its square, and be at least D apart. A state of length ρN
+  /// that, scaled to N, is within δ of a codeword is nearer to it than to any other one, by ρD(D − 2δ) of the squared
+  /// distance. The definition computes these in fp64, with an error of at most (size + 2) · 2⁻⁵² · (1 + ρ)²N²; so δ may
+  /// go up to 0.99 · D/2, where ρ is not extreme. The kernel's own roundings must be small beside the rest of D/2.
+  static void accept_scaled(const std::vector<double>& codewords, DeviceLayer<Number>& out) {
+    const std::size_t size = out.size();
+    double least = std::numeric_limits<double>::infinity(), greatest = 0;
+    for (std::size_t i = 0; i < codewords.size(); i += size) {
+      double squared = 0;
+      for (std::size_t e = i; e < i + size; ++e) squared += codewords[e] * codewords[e];
+      least = std::min(least, squared);
+      greatest = std::max(greatest, squared);
+    }
+    const double equal = 1e-12, half = std::sqrt(static_cast<double>(out.program.accepted));
+    const double roundings = static_cast<double>(size + 4) * 4 * std::numeric_limits<Number>::epsilon();
+    if (!(least > 0) || greatest - least > equal * least || half * 1e-3 < roundings * std::sqrt(greatest)) return;
+    const double margin = 0.02 * half * half / greatest;  // D(D − 2δ) / N², and half as much again in reserve
+    const double extreme = (static_cast<double>(size + 2) * 0x1p-48 + 2 * equal) / margin;
+    const double ratio = std::max(extreme * extreme, 1e-30);
+    if (!(ratio < 0.25)) return;
+    out.squared_length = static_cast<Number>(greatest);
+    out.shortest = static_cast<Number>(greatest * ratio);
+    out.longest = static_cast<Number>(greatest / ratio);
+    out.accepted_scaled = static_cast<Number>(0.98 * static_cast<double>(out.program.accepted));
   }
 
   /// The tables that lane_program.h gives to each kind of stage.

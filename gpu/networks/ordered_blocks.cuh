@@ -5,7 +5,8 @@
 //
 //   scan       Letter t (from 1) is position t − 1; blocks have 2^m positions. Within a block the levels below m are a
 //              binary counter's; a block starts from the state that the levels above give it, and ends in the next
-//              one's start.
+//              one's start. Where a word is scanned in short segments, a block is a segment, and its total a map for
+//              each bit of its length, the highest first; it starts where the segment before ends.
 //   doubling   H_0 is position 0 and letter t is position t. A letter's map is composed with the totals to its left of
 //              the levels below m, made in the block, then of those above, and applied to the state at 2^a − 1
 //              positions, a the highest bit of t.
@@ -14,6 +15,7 @@
 
 #include <cstdint>
 
+#include "krohn/gpu/device/team.h"
 #include "krohn/gpu/networks/ordered_positions.cuh"
 #include "krohn/simulate/evaluate/affine_layer.h"
 
@@ -42,9 +44,9 @@ struct OrderedWord : LayerWord<D> {
   std::uint32_t entries = 0;     ///< of a map's blocks
   MapArray<Number> letter_maps;  ///< by action
   BlockOrder order = BlockOrder::kScan;
-  std::uint32_t log_block = 0;  ///< m; chunks have `block` letters instead
+  std::uint32_t log_block = 0;  ///< m; chunks and segments have `block` letters, segments levels up to m
   std::uint64_t block = 1;
-  MapArray<Number> totals[40];  ///< doubling: of level k from m on, of blocks 0 … count − 1
+  MapArray<Number> totals[40];  ///< of level k, of blocks 0 … count − 1; of chunks, level 0
   Number* ends = nullptr;       ///< doubling: the state at position 2^a − 1, from a · size on
 
   KROHN_HOST_DEVICE std::uint32_t size() const { return shape.dimension * shape.columns; }
@@ -55,6 +57,8 @@ struct OrderedWord : LayerWord<D> {
   /// How far a position is from its letter, counted from 0.
   KROHN_HOST_DEVICE std::uint64_t shift() const { return order == BlockOrder::kDoubling ? 1 : 0; }
   KROHN_HOST_DEVICE std::uint64_t positions() const { return letters + shift(); }
+  /// The levels of a block's total.
+  KROHN_HOST_DEVICE std::uint64_t total_bits() const { return order == BlockOrder::kChunked ? 1 : block; }
 };
 
 // Called from many places, and long: kept apart, so that they are compiled once for each arithmetic.
@@ -110,9 +114,9 @@ class BlockReader {
   KROHN_HOST_DEVICE Column<Number> start() const { return state_place(1); }
   /// The state after the letter read last.
   KROHN_HOST_DEVICE Column<Number> state() const { return state_place(2); }
-  /// The map of all letters so far, after the last letter of a block.
-  KROHN_HOST_DEVICE MapView<Number> total() const {
-    return word_.order == BlockOrder::kChunked ? map_ : level(word_.log_block);
+  /// After the last letter of a block, the map of its letters; of a segment, of those that bit k of its length counts.
+  KROHN_HOST_DEVICE MapView<Number> total(std::uint32_t k) const {
+    return word_.order == BlockOrder::kChunked ? map_ : level(k);
   }
 
   /// Reads the letter at `position`, from 0 on in the segment, the next one of this block, in its context.
@@ -208,7 +212,6 @@ struct MakeTotals {
   OrderedWord<D> word;
   BlockRoom<Number> room;
   std::uint64_t first_block = 0;
-  MapArray<Number> totals;  ///< of all blocks
 
   KROHN_HOST_DEVICE void operator()(std::uint64_t item) const {
     const std::uint64_t begin = (first_block + item) * word.block;
@@ -217,7 +220,10 @@ struct MakeTotals {
     BlockReader<D> reader(word, room, static_cast<std::uint32_t>(item), false);
     ContextReader<D> contexts(word, begin - word.shift());
     for (std::uint64_t i = 0; i < word.block; ++i) reader.read(begin + i, contexts.next());
-    copy_view(word, reader.total(), word.map(totals, first_block + item));
+    for (std::uint64_t bits = word.total_bits(); bits != 0; bits &= bits - 1) {
+      const std::uint32_t k = lowest_bit(static_cast<std::uint32_t>(bits));
+      copy_view(word, reader.total(k), word.map(word.totals[k], first_block + item));
+    }
   }
 };
 
@@ -238,8 +244,7 @@ struct JoinTotals {
   }
 };
 
-/// states[first + item · step] = totals[total_first + item · total_step] applied to states[from + item · step], the
-/// items one after another where `chained`: then there is one item, of `links` links.
+/// states[to + item · step] = totals[total_first + item · total_step] applied to states[from + item · step].
 template <class D>
 struct ApplyTotals {
   using Number = typename D::Number;
@@ -248,16 +253,100 @@ struct ApplyTotals {
   MapArray<Number> totals;
   std::uint64_t total_first = 0, total_step = 1;
   Number* states = nullptr;  ///< state i from i · size on
-  std::uint64_t from = 0, to = 1, step = 1, links = 1;
+  std::uint64_t from = 0, to = 1, step = 1;
   Number* sums = nullptr;  ///< `dimension` for each item
 
   KROHN_HOST_DEVICE void operator()(std::uint64_t item) const {
-    for (std::uint64_t link = 0; link < links; ++link) {
-      const std::uint64_t i = item + link;
-      const Column<Number> x{states + (from + i * step) * word.size(), 1}, y{states + (to + i * step) * word.size(), 1};
-      apply_view<D>(word.shape, word.map(totals, total_first + i * total_step), x, y,
-                    Column<Number>{sums + item * word.shape.dimension, 1});
+    const Column<Number> x{states + (from + item * step) * word.size(), 1},
+        y{states + (to + item * step) * word.size(), 1};
+    apply_view<D>(word.shape, word.map(totals, total_first + item * total_step), x, y,
+                  Column<Number>{sums + item * word.shape.dimension, 1});
+  }
+};
+
+/// The states after chunks or segments, one after another, from that before the first: there is nothing to be done side
+/// by side but the columns, which do not meet. A single team, whose threads bring the totals of `ahead` blocks near at
+/// a time, so that a step does not wait for the device's memory.
+template <class D>
+struct ChainTotals {
+  using Number = typename D::Number;
+  static constexpr std::uint32_t kThreads = 256;
+  static constexpr std::uint64_t kNearBytes = 40 * 1024, kMostAhead = 128;
+
+  OrderedWord<D> word;
+  Number* states = nullptr;  ///< state i from i · size on
+  std::uint64_t links = 0;
+  Number* spare = nullptr;  ///< for a team, where one block is too much for its own memory
+
+  KROHN_HOST_DEVICE std::uint32_t numbers_each() const { return word.entries + (word.shape.adds ? word.size() : 0); }
+  KROHN_HOST_DEVICE std::uint32_t targets_each() const { return word.shape.only_moves ? word.shape.dimension : 0; }
+  /// 8-byte words of a block's totals, and of the states and sums at work.
+  KROHN_HOST_DEVICE std::uint64_t words_each() const {
+    std::uint64_t maps = 0;
+    for (std::uint64_t bits = word.total_bits(); bits != 0; bits &= bits - 1) ++maps;
+    return maps * (numbers_each() + targets_each());
+  }
+  KROHN_HOST_DEVICE std::uint64_t work_words() const { return 3 * std::uint64_t{word.size()}; }
+  KROHN_HOST_DEVICE std::uint64_t ahead() const {
+    const std::uint64_t room = kNearBytes / 8, work = work_words();
+    const std::uint64_t fitting = work < room ? (room - work) / (words_each() + 1) : 0;
+    return fitting < 1 ? 1 : fitting < kMostAhead ? fitting : kMostAhead;
+  }
+  std::uint64_t near_words() const { return work_words() + ahead() * words_each(); }
+  bool fits() const { return near_words() * 8 <= kNearBytes; }
+  std::uint64_t teams() const { return links > 0 ? 1 : 0; }
+  std::uint32_t threads() const { return kThreads; }
+  std::size_t team_numbers() const { return fits() ? 2 * near_words() : 0; }
+
+  KROHN_HOST_DEVICE void operator()(const Team& team, std::uint64_t) const {
+    auto* const near = spare != nullptr ? spare : team.numbers_as<Number>();
+    Number *const here = near, *const there = here + word.size(), *const sums = there + word.size(),
+                  *const maps = sums + word.size();
+    const auto most = static_cast<std::uint32_t>(ahead());
+    const std::uint32_t n = word.shape.dimension, numbers = numbers_each(), targets = targets_each();
+    AffineShape column = word.shape;
+    column.columns = 1;
+    team.each(word.size(), [&](std::uint32_t e) { here[e] = states[e]; });
+    for (std::uint64_t first = 0; first < links; first += most) {
+      const auto count = static_cast<std::uint32_t>(links - first < most ? links - first : most);
+      for_levels([&](std::uint32_t level, std::uint32_t k) {
+        Number* const to = maps + std::uint64_t{level} * most * (numbers + targets);
+        auto* const moves = static_cast<std::uint32_t*>(static_cast<void*>(to + std::uint64_t{most} * numbers));
+        const MapArray<Number>& from = word.totals[k];
+        team.each(numbers * count, [&](std::uint32_t i) {
+          to[i / count * most + i % count] = from.numbers[std::uint64_t{i / count} * from.count + first + i % count];
+        });
+        team.each(targets * count, [&](std::uint32_t i) {
+          moves[i / count * most + i % count] = from.targets[std::uint64_t{i / count} * from.count + first + i % count];
+        });
+      });
+      team.each(word.shape.columns, [&](std::uint32_t c) {
+        const std::uint32_t at = c * n;
+        for (std::uint32_t link = 0; link < count; ++link) {
+          for_levels([&](std::uint32_t level, std::uint32_t) {
+            Number* const map = maps + std::uint64_t{level} * most * (numbers + targets) + link;
+            auto* const moves =
+                static_cast<std::uint32_t*>(static_cast<void*>(map - link + std::uint64_t{most} * numbers)) + link;
+            const Column<Number> entries{map, most};
+            const MapView<Number> view{
+                {moves, most}, entries, entries + (word.entries + (word.shape.adds ? std::uint64_t{at} : 0))};
+            apply_view<D>(column, view, Column<Number>{here + at, 1}, Column<Number>{there + at, 1},
+                          Column<Number>{sums + at, 1});
+            for (std::uint32_t i = 0; i < n; ++i) here[at + i] = there[at + i];
+          });
+          for (std::uint32_t i = 0; i < n; ++i) states[(first + link + 1) * word.size() + at + i] = here[at + i];
+        }
+      });
     }
+  }
+
+ private:
+  /// Calls body(number of the level, level) for those of a total, the highest first.
+  template <class Body>
+  KROHN_HOST_DEVICE void for_levels(Body&& body) const {
+    std::uint32_t number = 0;
+    for (std::uint32_t k = word.log_block + 1; k-- > 0;)
+      if ((word.total_bits() >> k & 1) != 0) body(number++, k);
   }
 };
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "krohn/gpu/device/block_threads.cuh"
+#include "krohn/gpu/device/team.h"
 #include "krohn/gpu/networks/ordered_positions.cuh"
 
 namespace krohn {
@@ -34,9 +34,9 @@ struct ChunkedWord : LayerWord<D> {
 template <class Number>
 struct ChunkRoom {
   std::uint32_t items = 0;
-  std::uint32_t *factors = nullptr, *counts = nullptr;          ///< each row's factor; the rows
-  Number *solved = nullptr, *row = nullptr, *w = nullptr;       ///< T − I by rows; one row of L; W
-  Number *sums = nullptr, *state = nullptr, *update = nullptr;  ///< Σ k_r U_r; a state; of the chain: U
+  std::uint32_t *factors = nullptr, *counts = nullptr;     ///< each row's factor; the rows
+  Number *solved = nullptr, *row = nullptr, *w = nullptr;  ///< T − I by rows; one row of L; W
+  Number *sums = nullptr, *state = nullptr;                ///< Σ k_r U_r; a state
 
   KROHN_HOST_DEVICE Column<Number> column(Number* first, std::uint64_t item) const { return {first + item, items}; }
   KROHN_HOST_DEVICE Column<std::uint32_t> factors_of(std::uint64_t item) const { return {factors + item, items}; }
@@ -108,42 +108,68 @@ KROHN_HOST_DEVICE typename D::Number chunk_update(const Column<typename D::Numbe
   return -D::store(dot);
 }
 
-/// The state after every chunk from that before it, one chunk after another: starts[first + i + 1] from
-/// starts[first + i]. A block's threads share the rows, then the numbers of the state.
+/// The state after every chunk from that before it, one chunk after another: starts[i + 1] from starts[i]. A single
+/// team, whose threads share the rows, then the numbers of the state; they bring W and the keys of `ahead` chunks near
+/// at a time, so that a chunk does not wait for the device's memory.
 template <class D>
 struct ChainChunks {
   using Number = typename D::Number;
+  static constexpr std::uint32_t kThreads = 512;
+  static constexpr std::uint64_t kNearBytes = 40 * 1024, kMostAhead = 16;
 
   ChunkedWord<D> word;
   ChunkRoom<Number> room;
   std::uint64_t first = 0, count = 0;
   Number* starts = nullptr;  ///< state i from i · size on
+  Number* spare = nullptr;   ///< for a team, where one chunk is too much for its own memory
 
-  template <class Threads>
-  KROHN_HOST_DEVICE void run(const Threads& threads) const {
-    const std::uint32_t n = word.dimension;
-    for (std::uint64_t item = 0; item < count; ++item) {
-      const std::uint32_t rows = room.counts[item];
-      Number* const from = starts + (first + item) * word.size();
-      threads.each([&](std::uint32_t thread) {
-        for (std::uint32_t i = thread; i < rows * word.columns; i += threads.count) {
+  /// 8-byte words of a chunk's rows, and of the state and the updates at work.
+  KROHN_HOST_DEVICE std::uint64_t words_each() const { return 2 * std::uint64_t{word.rows} * word.dimension; }
+  KROHN_HOST_DEVICE std::uint64_t work_words() const { return word.size() + std::uint64_t{word.rows} * word.columns; }
+  KROHN_HOST_DEVICE std::uint64_t ahead() const {
+    const std::uint64_t room_words = kNearBytes / 8, work = work_words();
+    const std::uint64_t fitting = work < room_words ? (room_words - work) / words_each() : 0;
+    return fitting < 1 ? 1 : fitting < kMostAhead ? fitting : kMostAhead;
+  }
+  std::uint64_t near_words() const { return work_words() + ahead() * words_each(); }
+  bool fits() const { return near_words() * 8 <= kNearBytes; }
+  std::uint32_t threads() const { return kThreads; }
+  std::size_t team_numbers() const { return fits() ? 2 * near_words() : 0; }
+
+  KROHN_HOST_DEVICE void operator()(const Team& team, std::uint64_t) const {
+    auto* const near = spare != nullptr ? spare : team.numbers_as<Number>();
+    Number *const state = near, *const update = state + word.size(), *const w = update + word.rows * word.columns;
+    const std::uint32_t n = word.dimension, each = word.rows * n;
+    const std::uint64_t most = ahead();
+    Number* const keys = w + most * each;
+    team.each(word.size(), [&](std::uint32_t e) { state[e] = starts[first * word.size() + e]; });
+    for (std::uint64_t begin = 0; begin < count; begin += most) {
+      const auto chunks = static_cast<std::uint32_t>(count - begin < most ? count - begin : most);
+      team.each(chunks * each, [&](std::uint32_t i) {  // chunks lie beside each other
+        const std::uint64_t item = begin + i % chunks;
+        const std::uint32_t e = i / chunks, row = e / n, at = i % chunks * each + e;
+        if (row >= room.counts[item]) return;
+        w[at] = room.column(room.w, item)[e];
+        keys[at] = word.keys[std::uint64_t{room.factors_of(item)[row]} * n + e % n];
+      });
+      for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
+        const std::uint32_t rows = room.counts[begin + chunk];
+        team.each(rows * word.columns, [&](std::uint32_t i) {
           const std::uint32_t r = i / word.columns, c = i % word.columns;
-          const Column<Number> w = room.column(room.w, item) + std::uint64_t{r} * n;
-          room.update[i] = chunk_update<D>(w, Column<Number>{from + std::uint64_t{c} * n, 1}, n);
-        }
-      });
-      threads.each([&](std::uint32_t thread) {
-        for (std::uint32_t e = thread; e < word.size(); e += threads.count) {
-          const std::uint32_t c = e / n, i = e % n;
+          update[i] = chunk_update<D>(Column<Number>{w + std::uint64_t{chunk} * each + r * n, 1},
+                                      Column<Number>{state + c * n, 1}, n);
+        });
+        team.each(word.size(), [&](std::uint32_t e) {
+          const std::uint32_t c = e / n;
+          const Number* const key = keys + std::uint64_t{chunk} * each + e % n;
           Number sum = 0;
-          for (std::uint32_t r = 0; r < rows; ++r) {
-            const Number key = word.keys[std::uint64_t{room.factors_of(item)[r]} * n + i];
-            const Number update = room.update[std::uint64_t{r} * word.columns + c];
-            sum = r == 0 ? D::product(key, update) : D::add_product(sum, key, update);
-          }
-          from[word.size() + e] = rows == 0 ? from[e] : D::store(D::add(from[e], sum));
-        }
-      });
+          for (std::uint32_t r = 0; r < rows; ++r)
+            sum =
+                r == 0 ? D::product(key[0], update[c]) : D::add_product(sum, key[r * n], update[r * word.columns + c]);
+          if (rows > 0) state[e] = D::store(D::add(state[e], sum));
+          starts[(first + begin + chunk + 1) * word.size() + e] = state[e];
+        });
+      }
     }
   }
 };
@@ -195,11 +221,5 @@ struct ReadChunks {
     }
   }
 };
-
-#ifdef KROHN_WITH_CUDA
-/// One block.
-template <class D>
-void cuda_chain_chunks(const ChainChunks<D>& job);
-#endif
 
 }  // namespace krohn

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <vector>
 
@@ -33,7 +34,13 @@ class LayerReader {
   virtual void read(const LayerWord<D>& word, const AutomatonStates& states, OrderedOutcome* outcome) = 0;
 };
 
-inline constexpr std::uint64_t kMostItems = std::uint64_t{1} << 15, kRoomBytes = std::uint64_t{1} << 28;
+inline constexpr std::uint64_t kMostItems = std::uint64_t{1} << 17, kRoomBytes = std::uint64_t{1} << 30;
+
+/// Whether a segment is worked on by an item, many segments side by side; longer ones have items of their own.
+inline bool scans_short_segments(const Order& order) {
+  constexpr std::uint64_t kMostLetters = 1024;
+  return order.kind == Order::Kind::kScan && order.block > 0 && order.block <= kMostLetters;
+}
 
 /// Blocks that are in work at once, of `bytes` each.
 inline std::uint64_t items_in_room(Place place, std::uint64_t bytes) {
@@ -94,14 +101,14 @@ class MapLayerReader final : public LayerReader<D> {
     if (blocks > UINT32_MAX)
       throw LimitError("a segment of so many letters has more maps than a device indexes; take a shorter length");
     std::vector<Maps<Number>> totals;
-    make_totals(totals, whole);
+    is_chained() ? make_chained_totals(totals, whole) : make_totals(totals, whole);
     Buffer<Number> starts(place_, (blocks + 1) * affine_.size());
     starts.write(state_.values());
     Buffer<Number> ends(place_, 41 * affine_.size());
     ends.write(state_.values());
     word_.ends = ends.data();
-    if (word_.order == BlockOrder::kChunked)
-      chain(totals, starts, blocks);
+    if (is_chained())
+      chain(starts, whole);
     else if (word_.order == BlockOrder::kScan)
       hand_down(totals, starts, whole);
     std::uint64_t first = 0;
@@ -141,8 +148,9 @@ class MapLayerReader final : public LayerReader<D> {
                   : order.kind == Order::Kind::kScan  ? BlockOrder::kScan
                                                       : BlockOrder::kDoubling;
     const bool chunked = word_.order == BlockOrder::kChunked;
-    word_.log_block = chunked ? 0 : kLogBlock;
-    word_.block = chunked ? order.block : std::uint64_t{1} << kLogBlock;
+    is_chained_ = chunked || scans_short_segments(order);
+    word_.block = is_chained_ ? order.block : std::uint64_t{1} << kLogBlock;
+    word_.log_block = chunked ? 0 : static_cast<std::uint32_t>(std::bit_width(word_.block)) - 1;
     const std::uint64_t maps = BlockRoom<Number>::kMaps + word_.log_block,
                         states = BlockRoom<Number>::kStates + word_.log_block;
     const std::uint64_t bytes =
@@ -157,9 +165,8 @@ class MapLayerReader final : public LayerReader<D> {
   void make_totals(std::vector<Maps<Number>>& totals, std::uint64_t whole) {
     if (whole == 0) return;
     totals.push_back(make_maps(whole));
-    for (std::uint64_t first = 0; first < whole; first += items_)
-      launch(place_, MakeTotals<D>{word_, room_, first, totals[0].array()}, std::min(items_, whole - first));
-    if (word_.order == BlockOrder::kChunked) return;
+    word_.totals[word_.log_block] = totals[0].array();
+    make_totals_of_blocks(whole);
     while (totals.back().count() >= 2) {
       const std::uint64_t count = totals.back().count() / 2;
       totals.push_back(make_maps(count));
@@ -172,6 +179,21 @@ class MapLayerReader final : public LayerReader<D> {
     for (std::size_t k = 0; k < totals.size(); ++k) word_.totals[k + word_.log_block] = totals[k].array();
   }
 
+  void make_chained_totals(std::vector<Maps<Number>>& totals, std::uint64_t whole) {
+    if (whole == 0) return;
+    for (std::uint32_t k = 0; k <= word_.log_block; ++k) {
+      if ((word_.total_bits() >> k & 1) == 0) continue;
+      totals.push_back(make_maps(whole));
+      word_.totals[k] = totals.back().array();
+    }
+    make_totals_of_blocks(whole);
+  }
+
+  void make_totals_of_blocks(std::uint64_t whole) {
+    for (std::uint64_t first = 0; first < whole; first += items_)
+      launch(place_, MakeTotals<D>{word_, room_, first}, std::min(items_, whole - first));
+  }
+
   void apply(Maps<Number>& maps, ApplyTotals<D> job, std::uint64_t items) {
     Buffer<Number> sums(place_, word_.shape.dimension * items);
     job.word = word_;
@@ -181,13 +203,15 @@ class MapLayerReader final : public LayerReader<D> {
     state_.values();  // before the sums go
   }
 
-  /// Chunk after chunk: as the order has it, there is nothing to be done side by side.
-  void chain(std::vector<Maps<Number>>& totals, Buffer<Number>& starts, std::uint64_t blocks) {
-    if (blocks < 2) return;
-    ApplyTotals<D> job;
-    job.states = starts.data();
-    job.links = blocks - 1;
-    apply(totals[0], job, 1);
+  bool is_chained() const { return is_chained_; }
+
+  /// Chunk after chunk, or segment after segment.
+  void chain(Buffer<Number>& starts, std::uint64_t whole) {
+    ChainTotals<D> job{word_, starts.data(), whole, nullptr};
+    Buffer<Number> spare(place_, job.fits() ? 0 : job.near_words());
+    job.spare = spare.data();
+    launch_teams(place_, job, job.teams());
+    state_.values();  // before the spare numbers go
   }
 
   /// The down-sweep: from the highest level on, a right half starts where the left half's total takes its start.
@@ -248,6 +272,7 @@ class MapLayerReader final : public LayerReader<D> {
   Buffer<Number> room_states_{place_};
   BlockRoom<Number> room_;
   std::uint64_t items_ = 1;
+  bool is_chained_ = false;  ///< blocks are chunks or segments, whose ends are found one after another
 };
 
 /// Chunks of reflections in the UT form.
@@ -308,16 +333,16 @@ class ChunkLayerReader final : public LayerReader<D> {
     static_cast<LayerWord<D>&>(word) = part;
     const Buffer<std::uint32_t> automaton_states(place_, before);
     launch(place_, MakeChunks<D>{word, room_, 0}, count);
-    chain({word, room_, 0, count, starts.data()});
+    chain({word, room_, 0, count, starts.data(), nullptr});
     launch(place_, ReadChunks<D>{word, room_, 0, starts.data(), automaton_states.data(), outcome, is_last}, count);
     state_.values();  // before the automaton's states go
   }
 
-  void chain(const ChainChunks<D>& job) const {
-#ifdef KROHN_WITH_CUDA
-    if (place_ == Place::kDevice) return cuda_chain_chunks(job);
-#endif
-    job.run(HostThreads{5});
+  void chain(ChainChunks<D> job) const {
+    Buffer<Number> spare(place_, job.fits() ? 0 : job.near_words());
+    job.spare = spare.data();
+    launch_teams(place_, job, 1);
+    state_.values();  // before the spare numbers go
   }
 
   void write_factors(const OrderedLayer<Reference>& ordered) {
@@ -347,7 +372,7 @@ class ChunkLayerReader final : public LayerReader<D> {
     const std::uint64_t rows = word_.rows, numbers = rows * rows + rows + rows * word_.dimension + 2 * word_.size();
     items_ = items_in_room(place_, numbers * sizeof(Number) + (rows + 1) * 4);
     room_words_ = Buffer<std::uint32_t>(place_, (rows + 1) * items_);
-    room_numbers_ = Buffer<Number>(place_, numbers * items_ + rows * word_.columns);
+    room_numbers_ = Buffer<Number>(place_, numbers * items_);
     room_.items = static_cast<std::uint32_t>(items_);
     room_.factors = room_words_.data();
     room_.counts = room_.factors + rows * items_;
@@ -356,7 +381,6 @@ class ChunkLayerReader final : public LayerReader<D> {
     room_.w = room_.row + rows * items_;
     room_.sums = room_.w + rows * word_.dimension * items_;
     room_.state = room_.sums + word_.size() * items_;
-    room_.update = room_.state + word_.size() * items_;
   }
 
   Place place_;

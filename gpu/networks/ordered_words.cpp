@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "krohn/gpu/automata/symbol_table.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/networks/ordered_layer.h"
 
@@ -21,6 +22,7 @@ class OrderedSampler {
       : place_(place),
         options_(options),
         automaton_(network.automaton),
+        table_(network.automaton),
         image_(network, options.form),
         bytes_(place),
         outcome_(place, 1),
@@ -33,7 +35,10 @@ class OrderedSampler {
     bytes_.write(image.bytes());
     make_layers(network);
     const Order& order = options.order;
-    segment_ = order.kind == Order::Kind::kChunked || order.block == 0 ? UINT64_MAX : order.block;
+    constexpr std::uint64_t kSegmentsAtOnce = std::uint64_t{1} << 20;  // whose totals are kept
+    segment_ = order.kind == Order::Kind::kChunked || order.block == 0 ? UINT64_MAX
+               : scans_short_segments(order)                           ? order.block * kSegmentsAtOnce
+                                                                       : order.block;
   }
 
   SampleReport run(std::uint64_t length, std::uint64_t first) {
@@ -106,16 +111,24 @@ class OrderedSampler {
     return outcome;
   }
 
-  /// Before letters from, from + step, … of a segment. The truth is the processor's own: the automaton, letter by
-  /// letter.
+  /// Before letters from, from + step, … of a segment. The truth is the processor's own: the automaton's table.
   std::vector<std::uint32_t> automaton_states(const RandomWord& word, const LayerWord<D>& segment, std::uint64_t from,
                                               std::uint64_t step, std::uint64_t count) {
     std::vector<std::uint32_t> before;
+    // Whole blocks of the random word several letters a step.
+    const std::uint64_t per_block = word.letters_per_block();
     const auto read_to = [&](std::uint64_t end) {
-      constexpr std::uint64_t kSlice = 1 << 16;
       while (asked_ < end) {
-        slice_.resize(std::min(kSlice, end - asked_));
-        word.fill(segment.segment + asked_, slice_);
+        const std::uint64_t at = segment.segment + asked_, past = at % per_block;
+        if (const std::uint64_t blocks = past == 0 ? (end - asked_) / per_block : 0; blocks > 0) {
+          automaton_state_ = with_entries(table_.entry_size, table_.entries.data(), [&](const auto* entries) {
+            return read_blocks(entries, table_.cut, word.key(), at / per_block, blocks, automaton_state_);
+          });
+          asked_ += blocks * per_block;
+          continue;
+        }
+        slice_.resize(std::min(per_block - past, end - asked_));
+        word.fill(at, slice_);
         for (const Letter letter : slice_) automaton_state_ = automaton_.next(automaton_state_, letter);
         asked_ += slice_.size();
       }
@@ -188,6 +201,7 @@ class OrderedSampler {
   Place place_;
   const SampleOptions& options_;
   const Dfa& automaton_;
+  SymbolTable table_;
   NetworkImage<A> image_;
   Buffer<std::byte> bytes_;
   DeviceNetwork<Number> network_;

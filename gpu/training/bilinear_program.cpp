@@ -24,7 +24,7 @@ class BilinearProgram {
     t_.states = program.numbers(models * t_.state_numbers());
     t_.by_states = program.numbers(models * t_.state_numbers());
     t_.logits = program.numbers(models * t_.b.most_targets * plan.labels);
-    t_.embedding_parts = program.memory<double>(models * plan.letters * plan.inputs * t_.parts_of(plan.generated));
+    t_.embedding_parts = program.memory<double>(models * plan.letters * plan.inputs * t_.embedding_parts_each());
   }
 
   void record() {
@@ -46,8 +46,7 @@ class BilinearProgram {
     add<kStart>(models() * t_.b.words * t_.p.hidden);
     program_.teams(BilinearScan<false>{t_});
     add<kLogit>(targets() * t_.p.labels);
-    const LossJob loss{t_.b, t_.p.labels, t_.logits, program_.losses()};
-    program_.items(loss, loss.items());
+    program_.teams(LossJob{t_.b, t_.p.labels, t_.logits, program_.losses()});
   }
 
   void run_adjoint() {
@@ -61,8 +60,8 @@ class BilinearProgram {
     if (t_.p.adds()) add<kByAddition>(letters() * t_.p.hidden);
     add<kByGiven>(letters() * t_.p.generated);
     if (t_.p.rank > 0) add<kByFactor>(models() * 2 * t_.p.hidden * t_.p.rank);
-    add<kByWeights>(models() * t_.p.inputs * t_.p.generated);
-    add<kByEmbeddingParts>(letters() * t_.p.inputs * t_.parts_of(t_.p.generated));
+    program_.teams(BilinearByWeights{t_});
+    program_.teams(BilinearEmbeddingParts{t_});
     add<kByEmbedding>(letters() * t_.p.inputs);
     add<kByVectors>(models() * t_.p.hidden);
   }

@@ -6,14 +6,16 @@
 
 namespace krohn {
 
-template void cuda_launch(const LossJob&, std::uint64_t);
+template void cuda_launch_teams(const LossJob&, std::uint64_t);
 template void cuda_launch(const ClearJob&, std::uint64_t);
-template void cuda_launch(const OptimiserJob<OptimiserStage::kSquares>&, std::uint64_t);
-template void cuda_launch(const OptimiserJob<OptimiserStage::kNorm>&, std::uint64_t);
-template void cuda_launch(const OptimiserJob<OptimiserStage::kMove>&, std::uint64_t);
+template void cuda_launch_teams(const AddSquares&, std::uint64_t);
+template void cuda_launch_teams(const FindNorm&, std::uint64_t);
+template void cuda_launch(const MoveParameters&, std::uint64_t);
 
 template void cuda_launch_teams(const BilinearScan<false>&, std::uint64_t);
 template void cuda_launch_teams(const BilinearScan<true>&, std::uint64_t);
+template void cuda_launch_teams(const BilinearByWeights&, std::uint64_t);
+template void cuda_launch_teams(const BilinearEmbeddingParts&, std::uint64_t);
 
 template void cuda_launch(const BilinearJob<BilinearStage::kGiven>&, std::uint64_t);
 template void cuda_launch(const BilinearJob<BilinearStage::kMatrix>&, std::uint64_t);
@@ -26,8 +28,6 @@ template void cuda_launch(const BilinearJob<BilinearStage::kByMatrix>&, std::uin
 template void cuda_launch(const BilinearJob<BilinearStage::kByAddition>&, std::uint64_t);
 template void cuda_launch(const BilinearJob<BilinearStage::kByGiven>&, std::uint64_t);
 template void cuda_launch(const BilinearJob<BilinearStage::kByFactor>&, std::uint64_t);
-template void cuda_launch(const BilinearJob<BilinearStage::kByWeights>&, std::uint64_t);
-template void cuda_launch(const BilinearJob<BilinearStage::kByEmbeddingParts>&, std::uint64_t);
 template void cuda_launch(const BilinearJob<BilinearStage::kByEmbedding>&, std::uint64_t);
 template void cuda_launch(const BilinearJob<BilinearStage::kByVectors>&, std::uint64_t);
 

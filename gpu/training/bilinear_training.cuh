@@ -2,8 +2,7 @@
 // (simulate/models/bilinear_model.h): letters' matrices, recurrence and adjoint as items that each make one number,
 // summed in one order, so that a step has the same bits every time. For the processor and for CUDA devices.
 //
-// Arrays hold one model after another. Sums run left to right in float; where they go over a whole matrix they are cut
-// into parts of kPart terms, which are added in double.
+// Arrays hold one model after another. Sums are in float, those over a whole matrix in parts that are added in double.
 #pragma once
 
 #include <cmath>
@@ -32,7 +31,7 @@ struct BilinearPlan {
 
 /// Everything that a step works with.
 struct BilinearTraining {
-  static constexpr std::uint64_t kPart = 1024;
+  static constexpr std::uint64_t kPart = 8192;  ///< generated numbers
 
   BilinearPlan p;
   BatchRows b;
@@ -43,12 +42,12 @@ struct BilinearTraining {
   float *additions = nullptr, *by_additions = nullptr;  ///< [letter][hidden]
   float *states = nullptr, *by_states = nullptr;        ///< [slot][hidden]
   float* logits = nullptr;                              ///< [target][label]; then the gradient by them
-  double* embedding_parts = nullptr;
+  double* embedding_parts = nullptr;                    ///< [letter][input][part]
 
   /// Word w has a slot of its state before its first token, and one after each: that before token `row` at row + w.
   KROHN_HOST_DEVICE std::uint64_t slots() const { return std::uint64_t{b.most_rows} + b.words; }
   KROHN_HOST_DEVICE std::uint64_t state_numbers() const { return slots() * p.hidden; }
-  KROHN_HOST_DEVICE std::uint64_t parts_of(std::uint64_t terms) const { return (terms + kPart - 1) / kPart; }
+  KROHN_HOST_DEVICE std::uint64_t embedding_parts_each() const { return (p.generated + kPart - 1) / kPart; }
   KROHN_HOST_DEVICE const float* model(std::uint64_t m) const { return parameters + m * p.parameters; }
   KROHN_HOST_DEVICE float* gradient_of(std::uint64_t m) const { return gradient + m * p.parameters; }
 
@@ -98,16 +97,34 @@ struct BilinearTraining {
     states[m * state_numbers() + (b.first_of(m, word) + word) * p.hidden + i] = model(m)[p.initial + i];
   }
 
-  /// Row of the state after token `token` of a word.
-  KROHN_HOST_DEVICE void step_forward(std::uint64_t m, std::uint64_t word, std::uint64_t token,
-                                      std::uint32_t row) const {
-    const float* const from = states + m * state_numbers() + (token + word) * p.hidden;
-    float* const to = states + m * state_numbers() + (token + word + 1) * p.hidden;
+  /// Columns of a row's block, or rows of a column's, that a slice of a scan has: `slices` of them make the block.
+  KROHN_HOST_DEVICE std::uint32_t slices() const {
+    std::uint32_t slices = 1;
+    while (2 * slices * p.hidden <= kMostScanThreads && 32 * slices <= p.block) slices *= 2;
+    return slices;
+  }
+  static constexpr std::uint32_t kMostScanThreads = 1024;
+  KROHN_HOST_DEVICE std::uint32_t slice_begin(std::uint32_t slice) const { return p.block * slice / slices(); }
+
+  /// Row of A x, a slice of its sum, for the state x before token `token` of a word; and that row of the state after
+  /// it.
+  KROHN_HOST_DEVICE float forward_slice(std::uint64_t m, std::uint64_t word, std::uint64_t token, std::uint32_t row,
+                                        std::uint32_t slice) const {
     const std::uint64_t letter = m * p.letters + b.letter_at(m, token);
-    const float *const a = columns + letter * p.block * p.hidden + row, *const x = from + row / p.block * p.block;
+    const float *const a = columns + letter * p.block * p.hidden + row, *const x = states + m * state_numbers() +
+                                                                                   (token + word) * p.hidden +
+                                                                                   row / p.block * p.block;
+    const std::uint32_t end = slice_begin(slice + 1);
     float sum = 0;
-    for (std::uint32_t column = 0; column < p.block; ++column) sum += a[std::uint64_t{column} * p.hidden] * x[column];
-    to[row] = p.adds() ? sum + additions[letter * p.hidden + row] : sum;
+    for (std::uint32_t column = slice_begin(slice); column < end; ++column)
+      sum += a[std::uint64_t{column} * p.hidden] * x[column];
+    return sum;
+  }
+  KROHN_HOST_DEVICE void step_forward(std::uint64_t m, std::uint64_t word, std::uint64_t token, std::uint32_t row,
+                                      float sum) const {
+    const std::uint64_t letter = m * p.letters + b.letter_at(m, token);
+    states[m * state_numbers() + (token + word + 1) * p.hidden + row] =
+        p.adds() ? sum + additions[letter * p.hidden + row] : sum;
   }
 
   /// Item: model, target, label.
@@ -145,16 +162,21 @@ struct BilinearTraining {
     state_of(by_states, m, b.targets[place])[i] = sum;
   }
 
-  /// Column of the gradient by the state before a token, to what targets there gave it, from that after it.
-  KROHN_HOST_DEVICE void step_adjoint(std::uint64_t m, std::uint64_t word, std::uint64_t token,
-                                      std::uint32_t column) const {
-    float* const by_from = by_states + m * state_numbers() + (token + word) * p.hidden;
-    const float* const by_to = by_from + p.hidden;
+  /// Column of the gradient by the state before a token, from that after it, a slice of its sum; and the whole of it,
+  /// to what targets there gave.
+  KROHN_HOST_DEVICE float adjoint_slice(std::uint64_t m, std::uint64_t word, std::uint64_t token, std::uint32_t column,
+                                        std::uint32_t slice) const {
     const std::uint64_t letter = m * p.letters + b.letter_at(m, token), first = column / p.block * p.block;
-    const float* const a = matrices + (letter * p.hidden + first) * p.block + column % p.block;
+    const float *const a = matrices + (letter * p.hidden + first) * p.block + column % p.block,
+                       *const by_to = by_states + m * state_numbers() + (token + word + 1) * p.hidden + first;
+    const std::uint32_t end = slice_begin(slice + 1);
     float sum = 0;
-    for (std::uint32_t row = 0; row < p.block; ++row) sum += a[std::uint64_t{row} * p.block] * by_to[first + row];
-    by_from[column] += sum;
+    for (std::uint32_t row = slice_begin(slice); row < end; ++row) sum += a[std::uint64_t{row} * p.block] * by_to[row];
+    return sum;
+  }
+  KROHN_HOST_DEVICE void step_adjoint(std::uint64_t m, std::uint64_t word, std::uint64_t token, std::uint32_t column,
+                                      float sum) const {
+    by_states[m * state_numbers() + (token + word) * p.hidden + column] += sum;
   }
 
   /// Item: model, letter, row, column of a block.
@@ -225,29 +247,9 @@ struct BilinearTraining {
     gradient_of(m)[(side == 0 ? p.left : p.right) + row * p.rank + r] = sum;
   }
 
-  /// Item: model, input, generated number: the weights'.
-  KROHN_HOST_DEVICE void add_weights(std::uint64_t item) const {
-    const std::uint64_t g = item % p.generated, d = item / p.generated % p.inputs, m = item / p.generated / p.inputs;
-    const float *const e = model(m) + p.embedding + d, *const by = by_given + m * p.letters * p.generated + g;
-    float sum = 0;
-    for (std::uint64_t letter = 0; letter < p.letters; ++letter) sum += e[letter * p.inputs] * by[letter * p.generated];
-    gradient_of(m)[p.weights + d * p.generated + g] = sum;
-  }
-
-  /// Item: model, letter, input, part of the generated numbers.
-  KROHN_HOST_DEVICE void add_embedding_part(std::uint64_t item) const {
-    const std::uint64_t parts = parts_of(p.generated), part = item % parts, d = item / parts % p.inputs,
-                        letter_of_model = item / parts / p.inputs, m = letter_of_model / p.letters;
-    const float *const by = by_given + letter_of_model * p.generated, *const w = model(m) + p.weights + d * p.generated;
-    const std::uint64_t end = (part + 1) * kPart < p.generated ? (part + 1) * kPart : p.generated;
-    float sum = 0;
-    for (std::uint64_t g = part * kPart; g < end; ++g) sum += by[g] * w[g];
-    embedding_parts[item] = sum;
-  }
-
   /// Item: model, letter, input.
   KROHN_HOST_DEVICE void add_embedding(std::uint64_t item) const {
-    const std::uint64_t parts = parts_of(p.generated), d = item % p.inputs, letter_of_model = item / p.inputs,
+    const std::uint64_t parts = embedding_parts_each(), d = item % p.inputs, letter_of_model = item / p.inputs,
                         letter = letter_of_model % p.letters, m = letter_of_model / p.letters;
     double sum = 0;
     for (std::uint64_t part = 0; part < parts; ++part) sum += embedding_parts[item * parts + part];
@@ -294,8 +296,6 @@ enum class BilinearStage : std::uint8_t {
   kByAddition,
   kByGiven,
   kByFactor,
-  kByWeights,
-  kByEmbeddingParts,
   kByEmbedding,
   kByVectors,
 };
@@ -317,32 +317,110 @@ struct BilinearJob {
     if constexpr (kStage == kByAddition) t.add_addition(item);
     if constexpr (kStage == kByGiven) t.add_given(item);
     if constexpr (kStage == kByFactor) t.add_factor(item);
-    if constexpr (kStage == kByWeights) t.add_weights(item);
-    if constexpr (kStage == kByEmbeddingParts) t.add_embedding_part(item);
     if constexpr (kStage == kByEmbedding) t.add_embedding(item);
     if constexpr (kStage == kByVectors) t.add_vectors(item);
   }
 };
 
-/// All tokens of a word in one kernel: forward, or the adjoint backward. Team: model, word; a thread a row.
+/// All tokens of a word in one kernel: forward, or the adjoint backward. Team: model, word; a thread a slice of a row.
 template <bool kAdjoint>
 struct BilinearScan {
   BilinearTraining t;
 
   std::uint64_t teams() const { return std::uint64_t{t.b.models} * t.b.words; }
-  std::uint32_t threads() const { return t.p.hidden < 512 ? (t.p.hidden + 31) / 32 * 32 : 512; }
-  std::size_t team_numbers() const { return 0; }
+  std::uint32_t threads() const {
+    const std::uint32_t wanted = (t.p.hidden * t.slices() + 31) / 32 * 32;
+    return wanted < BilinearTraining::kMostScanThreads ? wanted : BilinearTraining::kMostScanThreads;
+  }
+  std::size_t team_numbers() const { return t.slices() == 1 ? 0 : t.p.hidden * t.slices(); }
 
   KROHN_HOST_DEVICE void operator()(const Team& team, std::uint64_t index) const {
     const std::uint64_t m = index / t.b.words, word = index % t.b.words;
     const std::uint64_t first = t.b.first_of(m, word), end = t.b.first_of(m, word + 1);
-    for (std::uint64_t i = first; i < end; ++i)
-      team.each(t.p.hidden, [&](std::uint32_t row) {
-        if constexpr (kAdjoint)
-          t.step_adjoint(m, word, first + end - 1 - i, row);
-        else
-          t.step_forward(m, word, i, row);
+    const std::uint32_t hidden = t.p.hidden, slices = t.slices();
+    for (std::uint64_t i = first; i < end; ++i) {
+      const std::uint64_t token = kAdjoint ? first + end - 1 - i : i;
+      const auto step = [&](std::uint32_t row, float sum) {
+        kAdjoint ? t.step_adjoint(m, word, token, row, sum) : t.step_forward(m, word, token, row, sum);
+      };
+      team.each(hidden * slices, [&](std::uint32_t at) {
+        const std::uint32_t row = at % hidden, slice = at / hidden;
+        const float sum =
+            kAdjoint ? t.adjoint_slice(m, word, token, row, slice) : t.forward_slice(m, word, token, row, slice);
+        slices == 1 ? step(row, sum) : void(team.numbers[at] = sum);
       });
+      if (slices == 1) continue;
+      team.each(hidden, [&](std::uint32_t row) {
+        float sum = 0;
+        for (std::uint32_t slice = 0; slice < slices; ++slice) sum += team.numbers[slice * hidden + row];
+        step(row, sum);
+      });
+    }
+  }
+};
+
+/// The gradient by the weights. Team: model, input, part of the generated numbers.
+struct BilinearByWeights {
+  static constexpr std::uint32_t kThreads = 256;
+
+  BilinearTraining t;
+
+  std::uint64_t teams() const { return std::uint64_t{t.b.models} * t.p.inputs * t.embedding_parts_each(); }
+  std::uint32_t threads() const { return kThreads; }
+  std::size_t team_numbers() const { return 0; }
+
+  KROHN_HOST_DEVICE void operator()(const Team& team, std::uint64_t index) const {
+    const std::uint64_t parts = t.embedding_parts_each(), d = index / parts % t.p.inputs,
+                        m = index / parts / t.p.inputs, generated = t.p.generated;
+    const std::uint64_t begin = index % parts * BilinearTraining::kPart, left = generated - begin;
+    const auto count = static_cast<std::uint32_t>(left < BilinearTraining::kPart ? left : BilinearTraining::kPart);
+    const float *const e = t.model(m) + t.p.embedding + d, *const by = t.by_given + m * t.p.letters * generated + begin;
+    float* const to = t.gradient_of(m) + t.p.weights + d * generated + begin;
+    team.each(count, [&](std::uint32_t g) {
+      float sum = 0;
+      for (std::uint32_t l = 0; l < t.p.letters; ++l) sum += e[std::uint64_t{l} * t.p.inputs] * by[l * generated + g];
+      to[g] = sum;
+    });
+  }
+};
+
+/// The gradient by the embedding through the generated numbers, in parts. Team: model, kLetters letters, input, part:
+/// letters share what is read of the weights.
+struct BilinearEmbeddingParts {
+  static constexpr std::uint32_t kLetters = 8, kThreads = 256;
+
+  BilinearTraining t;
+
+  KROHN_HOST_DEVICE std::uint64_t letter_groups() const { return (t.p.letters + kLetters - 1) / kLetters; }
+  std::uint64_t teams() const { return t.b.models * letter_groups() * t.p.inputs * t.embedding_parts_each(); }
+  std::uint32_t threads() const { return kThreads; }
+  std::size_t team_numbers() const { return kLetters * kThreads; }
+
+  KROHN_HOST_DEVICE void operator()(const Team& team, std::uint64_t index) const {
+    const std::uint64_t parts = t.embedding_parts_each(), d = index % t.p.inputs, part = index / t.p.inputs % parts,
+                        group = index / t.p.inputs / parts % letter_groups(),
+                        m = index / t.p.inputs / parts / letter_groups();
+    const std::uint64_t first = group * kLetters, letter_of_model = m * t.p.letters + first;
+    const std::uint64_t left = t.p.letters - first, generated = t.p.generated, begin = part * BilinearTraining::kPart;
+    const auto letters = static_cast<std::uint32_t>(left < kLetters ? left : kLetters);
+    const std::uint64_t end = begin + BilinearTraining::kPart < generated ? begin + BilinearTraining::kPart : generated;
+    const float *const by = t.by_given + letter_of_model * generated, *const w =
+                                                                          t.model(m) + t.p.weights + d * generated;
+    team.each(kThreads, [&](std::uint32_t thread) {
+      float sums[kLetters]{};
+      for (std::uint64_t g = begin + thread; g < end; g += kThreads) {
+        const float weight = w[g];
+        KROHN_UNROLL
+        for (std::uint32_t l = 0; l < kLetters; ++l)
+          if (l < letters) sums[l] += by[l * generated + g] * weight;
+      }
+      for (std::uint32_t l = 0; l < kLetters; ++l) team.numbers[l * kThreads + thread] = sums[l];
+    });
+    add_by_tree<kThreads>(team, team.numbers, letters);
+    team.each(letters, [&](std::uint32_t l) {
+      t.embedding_parts[((letter_of_model + l) * t.p.inputs + d) * parts + part] =
+          static_cast<double>(team.numbers[l * kThreads]);
+    });
   }
 };
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "krohn/gpu/device/team.h"
+#include "krohn/gpu/training/product_job.cuh"
 #include "krohn/gpu/training/row_jobs.cuh"
 #include "krohn/gpu/training/token_tables.cuh"
 
@@ -202,17 +203,38 @@ struct DenseRun {
   }
 };
 
-/// The gradient by a letter's matrix, of one token that reads it: a term of ColumnSums.
+/// The gradients by letters' matrices: entry (i, j) is Σ by(i, k) before(j, k) over k and the tokens that read the
+/// letter. Team: model, letter, tile.
 struct DenseOuter {
+  static constexpr std::uint32_t kThreads = ProductJob::kThreads;
+
   DenseScan s;
-  KROHN_HOST_DEVICE float operator()(std::uint64_t m, std::uint64_t token, std::uint32_t j) const {
-    const std::uint32_t row = j / s.n, column = j % s.n;
-    const float* const by = s.by_states.of(m, token) + std::uint64_t{row} * s.n;
-    if (token == s.b.first_of(m, s.b.word_at(m, token))) return by[column];
-    const float* const from = s.states.of(m, token - 1) + std::uint64_t{column} * s.n;
-    float sum = 0;
-    for (std::uint32_t k = 0; k < s.n; ++k) sum = multiply_add(by[k], from[k], sum);
-    return sum;
+  Table to;  ///< a row a letter
+
+  KROHN_HOST_DEVICE std::uint32_t tiles() const { return (s.n + ProductJob::kTile - 1) / ProductJob::kTile; }
+  std::uint64_t teams() const { return std::uint64_t{s.b.models} * s.b.letters * tiles() * tiles(); }
+  std::uint32_t threads() const { return kThreads; }
+  std::size_t team_numbers() const { return ProductJob{}.team_numbers(); }
+
+  KROHN_HOST_DEVICE void operator()(const Team& team, std::uint64_t index) const {
+    const auto j0 = static_cast<std::uint32_t>(index % tiles() * ProductJob::kTile),
+               i0 = static_cast<std::uint32_t>(index / tiles() % tiles() * ProductJob::kTile);
+    const std::uint64_t letter = index / tiles() / tiles() % s.b.letters, m = index / tiles() / tiles() / s.b.letters;
+    const std::uint32_t* const first = s.b.first_reader + m * (s.b.letters + std::uint64_t{1}) + letter;
+    const std::uint32_t* const readers = s.b.readers + m * s.b.most_rows + first[0];
+    PerThread<ProductJob::Sums, kThreads> sums;
+    ProductJob::add_tile(
+        team, 0, std::uint64_t{first[1] - first[0]} * s.n, sums, false,
+        [&](std::uint32_t i, std::uint64_t k) {
+          return i0 + i < s.n ? s.by_states.of(m, readers[k / s.n])[std::uint64_t{i0 + i} * s.n + k % s.n] : 0.f;
+        },
+        true,
+        [&](std::uint64_t k, std::uint32_t j) {
+          return j0 + j < s.n ? s.before(m, readers[k / s.n], j0 + j, static_cast<std::uint32_t>(k % s.n)) : 0.f;
+        });
+    ProductJob::for_tile(team, sums, [&](std::uint32_t i, std::uint32_t j, float sum) {
+      if (i0 + i < s.n && j0 + j < s.n) to.of(m, letter)[std::uint64_t{i0 + i} * s.n + j0 + j] = sum;
+    });
   }
 };
 

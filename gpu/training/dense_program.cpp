@@ -22,7 +22,7 @@ void record_dense_model(StepProgram& program, const DenseShape& shape, std::uint
   program.clear(scan.by_states.at, batch.models * scan.by_states.model);
   program.each(PutTargets{batch, by_projected, scan.by_states}, targets, size);
   program.teams(DenseRun<true>{scan});
-  program.letter_sums(DenseOuter{scan}, size, matrices.by);
+  program.teams(DenseOuter{scan, matrices.by});
 }
 
 }  // namespace krohn

@@ -1,6 +1,6 @@
 // gpu/training/product_job.cuh — products of matrices, one a model, by tiles of kTile × kTile numbers that a team
-// makes. Every number is summed in the order of k, in parts of kPart terms where the sum is over tokens, so its bits do
-// not depend on the tiles, the rows that other models need, or the place.
+// makes. Every number is summed in the order of k, in parts of kSumPart terms where the sum is over tokens, so its bits
+// do not depend on the tiles, the rows that other models need, or the place.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,6 @@ namespace krohn {
 /// c(i, j) = Σ_k a(i, k) b(k, j), and more where it is asked for.
 struct ProductJob {
   static constexpr std::uint32_t kTile = 64, kStep = 16, kThreads = 256, kSide = 16, kOwn = kTile / kSide;
-  static constexpr std::uint32_t kPart = 256;
   static constexpr std::uint32_t kPitch = kTile + 1;
 
   std::uint32_t models = 0, columns = 0;
@@ -28,56 +27,104 @@ struct ProductJob {
   Table addend;  ///< a row to begin with, where `at` is set: that of the source
   Source source;
 
-  std::uint32_t parts() const { return in_parts ? static_cast<std::uint32_t>((depth.room() + kPart - 1) / kPart) : 1; }
+  std::uint32_t parts() const {
+    return in_parts ? static_cast<std::uint32_t>((depth.room() + kSumPart - 1) / kSumPart) : 1;
+  }
   KROHN_HOST_DEVICE std::uint64_t row_tiles() const { return (rows.room() + kTile - 1) / kTile; }
   KROHN_HOST_DEVICE std::uint64_t column_tiles() const { return (columns + std::uint64_t{kTile} - 1) / kTile; }
   std::uint64_t teams() const { return models * parts() * row_tiles() * column_tiles(); }
   std::uint32_t threads() const { return kThreads; }
-  std::size_t team_numbers() const { return 2 * std::size_t{kStep} * kPitch; }
+  std::size_t team_numbers() const { return 4 * std::size_t{kStep} * kPitch; }
 
   KROHN_HOST_DEVICE void operator()(const Team& team, std::uint64_t index) const {
     const std::uint64_t j0 = index % column_tiles() * kTile, i0 = index / column_tiles() % row_tiles() * kTile;
     const std::uint64_t outer = index / column_tiles() / row_tiles();
     const std::uint64_t m = outer % models, part = outer / models;
     const std::uint64_t own_rows = rows.of(m), own_depth = depth.of(m);
-    const std::uint64_t begin = part * (in_parts ? kPart : 0);
-    const std::uint64_t end = in_parts && begin + kPart < own_depth ? begin + kPart : own_depth;
+    const std::uint64_t begin = part * (in_parts ? kSumPart : 0);
+    const std::uint64_t end = in_parts && begin + kSumPart < own_depth ? begin + kSumPart : own_depth;
     if (i0 >= own_rows || (in_parts && begin >= own_depth)) return;
-    float* const left = team.numbers;  // [k][i]
-    float* const right = team.numbers + kStep * kPitch;
     PerThread<Sums, kThreads> sums;
-    for (std::uint64_t k0 = begin; k0 < end; k0 += kStep) {
-      team.each(kThreads, [&](std::uint32_t thread) {
-        for (std::uint32_t e = thread; e < kTile * kStep; e += kThreads) {
-          const std::uint32_t i = a_across ? e % kTile : e / kStep, k = a_across ? e / kTile : e % kStep;
-          const bool inside = i0 + i < own_rows && k0 + k < end;
-          left[k * kPitch + i] = !inside ? 0.f : a_across ? a.of(m, k0 + k)[i0 + i] : a.of(m, i0 + i)[k0 + k];
-          const std::uint32_t j = b_across ? e / kStep : e % kTile, l = b_across ? e % kStep : e / kTile;
-          const bool within = j0 + j < columns && k0 + l < end;
-          right[l * kPitch + j] = !within ? 0.f : b_across ? b.of(m, j0 + j)[k0 + l] : b.of(m, k0 + l)[j0 + j];
-        }
-      });
-      team.each(kThreads, [&](std::uint32_t thread) { add_step(left, right, thread, sums[thread]); });
-    }
-    team.each(kThreads, [&](std::uint32_t thread) {
-      KROHN_UNROLL
-      for (std::uint32_t r = 0; r < kOwn; ++r) {
-        const std::uint64_t i = i0 + thread / kSide + r * kSide;
-        KROHN_UNROLL
-        for (std::uint32_t s = 0; s < kOwn; ++s) {
-          const std::uint64_t j = j0 + thread % kSide + s * kSide;
-          if (i < own_rows && j < columns) store(m, part, i, j, sums[thread].of[r][s]);
-        }
-      }
+    add_tile(
+        team, begin, end, sums, a_across,
+        [&](std::uint32_t i, std::uint64_t k) {
+          return i0 + i >= own_rows ? 0.f : a_across ? a.of(m, k)[i0 + i] : a.of(m, i0 + i)[k];
+        },
+        b_across,
+        [&](std::uint64_t k, std::uint32_t j) {
+          return j0 + j >= columns ? 0.f : b_across ? b.of(m, j0 + j)[k] : b.of(m, k)[j0 + j];
+        });
+    for_tile(team, sums, [&](std::uint32_t i, std::uint32_t j, float sum) {
+      if (i0 + i < own_rows && j0 + j < columns) store(m, part, i0 + i, j0 + j, sum);
     });
   }
 
- private:
   /// A thread's numbers of the tile, kSide apart, so that its warp meets in no bank.
   struct Sums {
     float of[kOwn][kOwn];
   };
 
+  /// Adds Σ left(i, k) right(k, j) for begin ≤ k < end to a tile's sums. A side whose numbers lie across k in memory
+  /// (`left_across`: those of next i beside each other; `right_across`: those of next k) is read so.
+  template <class Left, class Right>
+  KROHN_HOST_DEVICE static void add_tile(const Team& team, std::uint64_t begin, std::uint64_t end,
+                                         PerThread<Sums, kThreads>& sums, bool left_across, const Left& left,
+                                         bool right_across, const Right& right) {
+    constexpr std::uint32_t kEach = kTile * kStep / kThreads, kSteps = kStep * kPitch;  // left [k][i], right [k][j]
+    struct Fetched {
+      float left[kEach], right[kEach];
+    };
+    const auto for_own = [&](std::uint32_t thread, auto&& body) {
+      KROHN_UNROLL
+      for (std::uint32_t n = 0; n < kEach; ++n) {
+        const std::uint32_t e = thread + n * kThreads;
+        body(n, left_across ? e % kTile : e / kStep, left_across ? e / kTile : e % kStep,
+             right_across ? e / kStep : e % kTile, right_across ? e % kStep : e / kTile);
+      }
+    };
+    const auto fetch = [&](std::uint32_t thread, std::uint64_t k0, Fetched& fetched) {
+      for_own(thread, [&](std::uint32_t n, std::uint32_t i, std::uint32_t k, std::uint32_t j, std::uint32_t l) {
+        fetched.left[n] = k0 + k < end ? left(i, k0 + k) : 0.f;
+        fetched.right[n] = k0 + l < end ? right(k0 + l, j) : 0.f;
+      });
+    };
+    const auto put = [&](std::uint32_t thread, float* to, const Fetched& fetched) {
+      for_own(thread, [&](std::uint32_t n, std::uint32_t i, std::uint32_t k, std::uint32_t j, std::uint32_t l) {
+        to[k * kPitch + i] = fetched.left[n];
+        to[kSteps + l * kPitch + j] = fetched.right[n];
+      });
+    };
+    float *here = team.numbers, *there = team.numbers + 2 * kSteps;
+    team.each(kThreads, [&](std::uint32_t thread) {
+      Fetched first{};
+      fetch(thread, begin, first);
+      put(thread, here, first);
+    });
+    // The next step's numbers are on their way while those of this one are multiplied.
+    for (std::uint64_t k0 = begin; k0 < end; k0 += kStep) {
+      team.each(kThreads, [&](std::uint32_t thread) {
+        Fetched next{};
+        if (k0 + kStep < end) fetch(thread, k0 + kStep, next);
+        add_step(here, here + kSteps, thread, sums[thread]);
+        if (k0 + kStep < end) put(thread, there, next);
+      });
+      float* const made = there;
+      there = here;
+      here = made;
+    }
+  }
+  /// Calls body(i, j, sum) for the numbers of the tile.
+  template <class Body>
+  KROHN_HOST_DEVICE static void for_tile(const Team& team, PerThread<Sums, kThreads>& sums, const Body& body) {
+    team.each(kThreads, [&](std::uint32_t thread) {
+      KROHN_UNROLL
+      for (std::uint32_t r = 0; r < kOwn; ++r) KROHN_UNROLL
+      for (std::uint32_t s = 0; s < kOwn; ++s)
+        body(thread / kSide + r * kSide, thread % kSide + s * kSide, sums[thread].of[r][s]);
+    });
+  }
+
+ private:
   KROHN_HOST_DEVICE static void add_step(const float* left, const float* right, std::uint32_t thread, Sums& sums) {
     KROHN_UNROLL
     for (std::uint32_t k = 0; k < kStep; ++k) {
@@ -109,7 +156,7 @@ struct AddPartsJob {
 
   KROHN_HOST_DEVICE void operator()(std::uint64_t item) const {
     const std::uint64_t j = item % columns, i = item / columns % rows, m = item / columns / rows;
-    const std::uint64_t count = (depth.of(m) + ProductJob::kPart - 1) / ProductJob::kPart;
+    const std::uint64_t count = (depth.of(m) + kSumPart - 1) / kSumPart;
     float sum = 0;
     for (std::uint64_t part = 0; part < count; ++part) sum += parts.of(m, part * rows + i)[j];
     to.of(m, i)[j] = sum;

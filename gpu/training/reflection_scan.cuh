@@ -51,6 +51,30 @@ struct ReflectionScan {
   }
 };
 
+/// column_i ← column_i + k_i by, for the entries of a state's column, `pitch` apart: eight are read before the first is
+/// written, so that none waits for another.
+KROHN_HOST_DEVICE inline void add_multiple(float* column, std::uint32_t pitch, const float* k, std::uint32_t count,
+                                           float by) {
+  constexpr std::uint32_t kAtOnce = 8;
+  std::uint32_t i = 0;
+  for (; i + kAtOnce <= count; i += kAtOnce) {
+    float numbers[kAtOnce];
+    KROHN_UNROLL
+    for (std::uint32_t e = 0; e < kAtOnce; ++e) numbers[e] = multiply_add(k[i + e], by, column[(i + e) * pitch]);
+    KROHN_UNROLL
+    for (std::uint32_t e = 0; e < kAtOnce; ++e) column[(i + e) * pitch] = numbers[e];
+  }
+  for (; i < count; ++i) column[i * pitch] = multiply_add(k[i], by, column[i * pitch]);
+}
+
+/// Σ_i k_i column_i.
+KROHN_HOST_DEVICE inline float dot_along(const float* column, std::uint32_t pitch, const float* k,
+                                         std::uint32_t count) {
+  float sum = 0;
+  for (std::uint32_t i = 0; i < count; ++i) sum = multiply_add(k[i], column[i * pitch], sum);
+  return sum;
+}
+
 /// Every thread has columns of its own, which know nothing of each other.
 struct ReflectionForward {
   ReflectionScan s;
@@ -75,22 +99,13 @@ struct ReflectionForward {
     const float* const ready = s.ready.of(at.m, s.source.of(at.m, at.first + t));
     const float* const q = ready + at.head * s.keys;
     float* const lacks = s.lacks.of(at.m, at.first + t) + std::uint64_t{at.head} * s.reflections * s.values + c;
-    float out = 0;
     for (std::uint32_t j = 0; j < s.reflections; ++j) {
       const float* const k = ready + s.k_column(at.head) + j * s.keys;
-      float sum = 0;
-      for (std::uint32_t i = 0; i < s.keys; ++i) sum = multiply_add(k[i], state[i * s.pitch()], sum);
-      const float lack = ready[s.v_column(at.head) + j * s.values + c] - sum;
+      const float lack = ready[s.v_column(at.head) + j * s.values + c] - dot_along(state, s.pitch(), k, s.keys);
       lacks[std::uint64_t{j} * s.values] = lack;
-      const float change = ready[s.beta_column(at.head) + j] * lack;
-      const bool last = j + 1 == s.reflections;
-      for (std::uint32_t i = 0; i < s.keys; ++i) {
-        const float number = multiply_add(k[i], change, state[i * s.pitch()]);
-        state[i * s.pitch()] = number;
-        if (last) out = multiply_add(q[i], number, out);
-      }
+      add_multiple(state, s.pitch(), k, s.keys, ready[s.beta_column(at.head) + j] * lack);
     }
-    s.read.of(at.m, at.first + t)[at.head * s.values + c] = out;
+    s.read.of(at.m, at.first + t)[at.head * s.values + c] = dot_along(state, s.pitch(), q, s.keys);
   }
 };
 
@@ -125,13 +140,6 @@ struct ReflectionAdjoint {
     KROHN_HOST_DEVICE float* by_beta(std::uint32_t values) const { return by_change + 2 * values; }
   };
 
-  /// Σ_i k_i · (column c of the state's gradient).
-  KROHN_HOST_DEVICE float along(const Work& work, const float* k, std::uint32_t c) const {
-    float sum = 0;
-    for (std::uint32_t i = 0; i < s.keys; ++i) sum = multiply_add(k[i], work.by_state[i * s.pitch() + c], sum);
-    return sum;
-  }
-
   KROHN_HOST_DEVICE void take_back_token(const Team& team, const Work& work, std::uint64_t row) const {
     const std::uint32_t head = work.at.head, keys = s.keys, values = s.values, pitch = s.pitch();
     const float* const ready = s.ready.of(work.at.m, s.source.of(work.at.m, row));
@@ -140,11 +148,8 @@ struct ReflectionAdjoint {
     const float *const q = ready + head * keys, *const k = ready + s.k_column(head);
     team.each(values + keys, [&](std::uint32_t n) {
       if (n < values) {
-        for (std::uint32_t i = 0; i < keys; ++i) {
-          float& number = work.by_state[i * pitch + n];
-          number = multiply_add(q[i], by_read[n], number);
-        }
-        work.by_change[n] = along(work, k + (s.reflections - 1) * keys, n);
+        add_multiple(work.by_state + n, pitch, q, keys, by_read[n]);
+        work.by_change[n] = dot_along(work.by_state + n, pitch, k + (s.reflections - 1) * keys, keys);
       } else {
         const std::uint32_t i = n - values;
         float sum = 0;
@@ -167,10 +172,7 @@ struct ReflectionAdjoint {
       by_beta[c] = lacks[c] * work.by_change[c];
       work.by_change[c] *= beta;  // by v, and with the other sign by Sᵀk
       by_ready[s.v_column(head) + j * values + c] = work.by_change[c];
-      for (std::uint32_t i = 0; i < keys; ++i) {  // the state before this reflection
-        float& number = work.state[i * pitch + c];
-        number = multiply_add(-k[i], change[c], number);
-      }
+      add_multiple(work.state + c, pitch, k, keys, -change[c]);  // the state before this reflection
     });
     team.each(keys + 1, [&](std::uint32_t i) {
       float sum = 0;
@@ -186,11 +188,8 @@ struct ReflectionAdjoint {
       }
     });
     team.each(values, [&](std::uint32_t c) {
-      for (std::uint32_t i = 0; i < keys; ++i) {
-        float& number = work.by_state[i * pitch + c];
-        number = multiply_add(-k[i], work.by_change[c], number);
-      }
-      if (j > 0) work.by_change[c] = along(work, k - keys, c);
+      add_multiple(work.by_state + c, pitch, k, keys, -work.by_change[c]);
+      if (j > 0) work.by_change[c] = dot_along(work.by_state + c, pitch, k - keys, keys);
     });
   }
 };

@@ -168,10 +168,12 @@ struct ColumnSums {
   RowCount rows;           ///< of a single group
   bool by_letter = false;  ///< the rows are tokens, a group a letter
   std::uint32_t columns = 0;
-  Table to;  ///< a row a group
-  bool add = false;
+  Table to;               ///< a row a group
+  bool in_parts = false;  ///< of a single group: the sum of kSumPart rows goes to a row of its own
 
-  KROHN_HOST_DEVICE std::uint64_t groups() const { return by_letter ? b.letters : 1; }
+  KROHN_HOST_DEVICE std::uint64_t groups() const {
+    return by_letter ? b.letters : in_parts ? (rows.room() + kSumPart - 1) / kSumPart : 1;
+  }
   KROHN_HOST_DEVICE std::uint64_t pieces() const { return (columns + std::uint64_t{kColumns} - 1) / kColumns; }
   std::uint64_t teams() const { return b.models * groups() * pieces(); }
   std::uint32_t threads() const { return kThreads; }
@@ -182,7 +184,10 @@ struct ColumnSums {
                         m = index / pieces() / groups();
     const std::uint32_t* const readers = by_letter ? b.readers + m * b.most_rows : nullptr;
     const std::uint32_t* const begin = b.first_reader + m * (b.letters + std::uint64_t{1}) + group;
-    const std::uint64_t from = by_letter ? begin[0] : 0, end = by_letter ? begin[1] : rows.of(m);
+    const std::uint64_t from = by_letter ? begin[0] : in_parts ? group * kSumPart : 0;
+    std::uint64_t end = by_letter ? begin[1] : rows.of(m);
+    if (in_parts && from >= end) return;
+    if (in_parts && from + kSumPart < end) end = from + kSumPart;
     float* const slices = team.numbers;
     team.each(kThreads, [&](std::uint32_t thread) {
       const std::uint64_t column = first + thread % kColumns;
@@ -196,8 +201,7 @@ struct ColumnSums {
       if (first + lane >= columns) return;
       float sum = 0;
       for (std::uint32_t slice = 0; slice < kSlices; ++slice) sum += slices[slice * kColumns + lane];
-      float& number = to.of(m, group)[first + lane];
-      number = add ? number + sum : sum;
+      to.of(m, group)[first + lane] = sum;
     });
   }
 };

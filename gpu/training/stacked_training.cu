@@ -41,7 +41,7 @@ template void cuda_launch_teams(const ColumnSums<RecheckedTerm>&, std::uint64_t)
 template void cuda_launch_teams(const ColumnSums<GainTerm>&, std::uint64_t);
 template void cuda_launch_teams(const ColumnSums<TapTerm>&, std::uint64_t);
 template void cuda_launch_teams(const ColumnSums<BlockOuter>&, std::uint64_t);
-template void cuda_launch_teams(const ColumnSums<DenseOuter>&, std::uint64_t);
+template void cuda_launch_teams(const DenseOuter&, std::uint64_t);
 template void cuda_launch_teams(const ReflectionForward&, std::uint64_t);
 template void cuda_launch_teams(const ReflectionAdjoint&, std::uint64_t);
 template void cuda_launch_teams(const DiagonalForward&, std::uint64_t);

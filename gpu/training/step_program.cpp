@@ -87,13 +87,12 @@ void StepProgram::linear_by_weights(Table x, RowCount rows, const Weights& of, T
   job.a_across = true;
   job.b = by_y;
   job.c = of.by;
-  if (rows.room() <= ProductJob::kPart) return teams(job);
+  if (rows.room() <= kSumPart) return teams(job);
   job.in_parts = true;
   const std::uint64_t model = std::uint64_t{job.parts()} * of.rows * of.columns;
   job.c = {scratch(batch_.models * model), model, of.columns};
   teams(job);
-  const AddPartsJob sum{batch_.models, of.rows, of.columns, rows, job.c, of.by};
-  items(sum, sum.items());
+  add_parts({batch_.models, of.rows, of.columns, rows, job.c, of.by});
 }
 
 void StepProgram::linear_adjoint(RowCount rows, const Weights& of, Table by_y, Table by_x, bool add) {
@@ -129,8 +128,7 @@ void StepProgram::read_out(Table normed, std::uint32_t width, std::uint32_t labe
   const Weights readout = weights("readout", width, labels), bias = weights("readout_bias", 1, labels);
   const Table logits = table(targets(), labels);
   linear(normed, targets(), readout, logits, &bias);
-  const LossJob loss{batch_, labels, logits.at, losses_};
-  items(loss, loss.items());
+  teams(LossJob{batch_, labels, logits.at, losses_});
   linear_by_weights(normed, targets(), readout, logits);
   column_sums(RecheckedTerm{logits}, targets(), labels, bias.by);
   linear_adjoint(targets(), readout, logits, by_normed);

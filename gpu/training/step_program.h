@@ -74,12 +74,18 @@ class StepProgram {
   /// A single row of `to`.
   template <class Term>
   void column_sums(const Term& term, RowCount rows, std::uint32_t columns, Table to) {
-    add_column_sums(ColumnSums<Term>{term, batch_, rows, false, columns, to});
+    ColumnSums<Term> job{term, batch_, rows, false, columns, to};
+    job.in_parts = rows.room() > kSumPart;
+    if (!job.in_parts) return teams(job);
+    const std::uint64_t model = job.groups() * columns;
+    job.to = {scratch(batch_.models * model), model, columns};
+    teams(job);
+    add_parts({batch_.models, 1, columns, rows, job.to, to});
   }
   /// A row of `to` for every letter, from the tokens that read it.
   template <class Term>
   void letter_sums(const Term& term, std::uint32_t columns, Table to) {
-    add_column_sums(ColumnSums<Term>{term, batch_, tokens(), true, columns, to});
+    teams(ColumnSums<Term>{term, batch_, tokens(), true, columns, to});
   }
   template <class Job>
   void teams(const Job& job) {
@@ -114,10 +120,7 @@ class StepProgram {
     std::uint64_t begin = 0, size = 0;
     bool taken = false;
   };
-  template <class Job>
-  void add_column_sums(const Job& job) {
-    graph_.add_teams(job, job.teams());
-  }
+  void add_parts(const AddPartsJob& job) { items(job, job.items()); }
   float* scratch(std::uint64_t count);
 
   Place place_;

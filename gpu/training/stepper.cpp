@@ -82,9 +82,9 @@ void Stepper::record(const BatchRoom& room) {
   by.norms = norms_.data();
   by.failed = failed_.data();
   by.clip = clip_;
-  program_->items(OptimiserJob<OptimiserStage::kSquares>{by}, norm_parts_.size());
-  program_->items(OptimiserJob<OptimiserStage::kNorm>{by}, models_);
-  program_->items(OptimiserJob<OptimiserStage::kMove>{by}, parameters_.size());
+  program_->teams(AddSquares{by});
+  program_->teams(FindNorm{by});
+  program_->items(MoveParameters{by}, parameters_.size());
 }
 
 void Stepper::send(std::span<const ModelStep> steps) {

@@ -33,6 +33,9 @@ struct RowCount {
   KROHN_HOST_DEVICE std::uint64_t room() const { return std::uint64_t{times} * most; }
 };
 
+/// Rows of a table over which a sum is one part: parts are added afterwards, one after another.
+inline constexpr std::uint32_t kSumPart = 256;
+
 /// Which row of a layer's input a token reads: in the first layer its letter's, elsewhere its own.
 struct Source {
   BatchRows b;

@@ -1,50 +1,91 @@
-// gpu/training/training_steps.cuh — what every model's step ends with, whatever the model: the loss of its logits, and
-// AdamW. An item makes one number; sums run left to right, those over all parameters in parts of kPart terms, so that a
-// step has the same bits every time, whatever models are beside it.
+// gpu/training/training_steps.cuh — the end of every model's step, whatever the model: the loss of its logits, and
+// AdamW. Sums are trees whose shape depends on the number of terms alone, so that a step has the same bits every time,
+// whatever models are beside it.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 
+#include "krohn/gpu/device/team.h"
 #include "krohn/gpu/training/batch_rows.cuh"
 #include "krohn/simulate/words/host_device.h"
 
 namespace krohn {
 
-/// Item: model, target. The loss; and logits become its gradient (simulate/models/cross_entropy.h).
+/// The loss of every target; and logits become its gradient (simulate/models/cross_entropy.h). Team: model, kRows
+/// targets; kLanes threads a target.
 struct LossJob {
+  static constexpr std::uint32_t kRows = 8, kLanes = 32, kThreads = kRows * kLanes;
+
   BatchRows b;
   std::uint32_t labels = 0;
   float* logits = nullptr;   ///< [model][target][label]
   double* losses = nullptr;  ///< [model][target]
-  std::uint64_t items() const { return std::uint64_t{b.models} * b.most_targets; }
 
-  KROHN_HOST_DEVICE void operator()(std::uint64_t item) const {
-    const std::uint64_t m = item / b.most_targets;
-    if (item % b.most_targets >= b.target_counts[m]) return;
-    const DeviceTarget& target = b.targets[item];
-    float* const row = logits + item * labels;
-    std::uint32_t best = 0;
-    for (std::uint32_t l = 1; l < labels; ++l)
-      if (row[l] > row[best]) best = l;
-    const float greatest = row[best], shifted = row[target.label] - greatest;
-    const float smoothing = target.smoothing, others = smoothing / static_cast<float>(labels);
-    float sum = 0, mean_shifted = 0;
-    for (std::uint32_t l = 0; l < labels; ++l) {
-      mean_shifted += (row[l] - greatest) / static_cast<float>(labels);
-      row[l] = expf(row[l] - greatest);
-      sum += row[l];
-    }
-    losses[item] = static_cast<double>(logf(sum) - (1 - smoothing) * shifted - smoothing * mean_shifted);
-    const auto count = static_cast<float>(b.target_counts[m]);
-    for (std::uint32_t l = 0; l < labels; ++l)
-      row[l] = (row[l] / sum - (l == target.label ? 1 - smoothing : 0.f) - others) / count;
+  KROHN_HOST_DEVICE std::uint64_t groups() const { return (b.most_targets + std::uint64_t{kRows} - 1) / kRows; }
+  std::uint64_t teams() const { return b.models * groups(); }
+  std::uint32_t threads() const { return kThreads; }
+  std::size_t team_numbers() const { return 2 * kRows * (kLanes + 1) + 2 * kRows; }
+
+  KROHN_HOST_DEVICE void operator()(const Team& team, std::uint64_t index) const {
+    const std::uint64_t m = index / groups(), first = index % groups() * kRows, count = b.target_counts[m];
+    if (first >= count) return;
+    const std::uint64_t begin = m * b.most_targets + first;
+    const std::uint32_t rows = first + kRows < count ? kRows : static_cast<std::uint32_t>(count - first);
+    float *const lanes = team.numbers, *const others = lanes + kRows * (kLanes + 1),
+                 *const greatest = others + kRows * (kLanes + 1), *const sums = greatest + kRows;
+    // body(label, its logit, sum or other number of the lane): for all labels of every lane.
+    const auto for_labels = [&](std::uint32_t thread, auto&& body) {
+      const std::uint32_t r = thread / kLanes;
+      for (std::uint32_t l = thread % kLanes; r < rows && l < labels; l += kLanes)
+        body(r, l, logits[(begin + r) * labels + l]);
+    };
+    const auto place = [](std::uint32_t thread) { return thread / kLanes * (kLanes + 1) + thread % kLanes; };
+    team.each(kThreads, [&](std::uint32_t thread) {
+      float most = -INFINITY;
+      for_labels(thread, [&](std::uint32_t, std::uint32_t, float logit) { most = logit > most ? logit : most; });
+      lanes[place(thread)] = most;
+    });
+    team.each(rows, [&](std::uint32_t r) {
+      float most = -INFINITY;
+      for (std::uint32_t lane = 0; lane < kLanes; ++lane) most = fmaxf(most, lanes[r * (kLanes + 1) + lane]);
+      greatest[r] = most;
+    });
+    team.each(kThreads, [&](std::uint32_t thread) {
+      float sum = 0, shifted = 0;
+      for_labels(thread, [&](std::uint32_t r, std::uint32_t l, float& logit) {
+        const DeviceTarget& target = b.targets[begin + r];
+        if (l == target.label) sums[r] = logit - greatest[r];
+        shifted += (logit - greatest[r]) / static_cast<float>(labels);
+        logit = expf(logit - greatest[r]);
+        sum += logit;
+      });
+      lanes[place(thread)] = sum;
+      others[place(thread)] = shifted;
+    });
+    team.each(rows, [&](std::uint32_t r) {
+      float sum = 0, shifted = 0;
+      for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+        sum += lanes[r * (kLanes + 1) + lane];
+        shifted += others[r * (kLanes + 1) + lane];
+      }
+      const float smoothing = b.targets[begin + r].smoothing;
+      losses[begin + r] = static_cast<double>(logf(sum) - (1 - smoothing) * sums[r] - smoothing * shifted);
+      sums[r] = sum;
+    });
+    team.each(kThreads, [&](std::uint32_t thread) {
+      for_labels(thread, [&](std::uint32_t r, std::uint32_t l, float& logit) {
+        const DeviceTarget& target = b.targets[begin + r];
+        const float smoothing = target.smoothing, own = l == target.label ? 1 - smoothing : 0.f;
+        logit = (logit / sums[r] - own - smoothing / static_cast<float>(labels)) / static_cast<float>(count);
+      });
+    });
   }
 };
 
 /// AdamW as simulate/train/optimiser.h has it, of many models. Lists hold one model after another.
 struct OptimiserStep {
-  static constexpr std::uint64_t kPart = 1024;
+  static constexpr std::uint64_t kPart = 4096;  ///< terms of a part of the gradient's norm
 
   BatchRows b;
   std::uint64_t parameters = 0, first_trained = 0;  ///< of a model
@@ -55,30 +96,64 @@ struct OptimiserStep {
   float clip = 0;
 
   KROHN_HOST_DEVICE std::uint64_t parts() const { return (parameters + kPart - 1) / kPart; }
+};
 
-  /// Item: model, part of the parameters.
-  KROHN_HOST_DEVICE void add_squares(std::uint64_t item) const {
-    const std::uint64_t part = item % parts(), m = item / parts();
-    const std::uint64_t end = (part + 1) * kPart < parameters ? (part + 1) * kPart : parameters;
-    double sum = 0;
-    for (std::uint64_t i = part * kPart; i < end; ++i) {
-      const double by = gradient[m * parameters + i];
-      sum += by * by;
-    }
-    norm_parts[item] = sum;
+/// Team: model, part of the parameters. Its sum of squares.
+struct AddSquares : OptimiserStep {
+  static constexpr std::uint32_t kThreads = 256;
+
+  std::uint64_t teams() const { return b.models * parts(); }
+  std::uint32_t threads() const { return kThreads; }
+  std::size_t team_numbers() const { return 2 * kThreads; }
+
+  KROHN_HOST_DEVICE void operator()(const Team& team, std::uint64_t index) const {
+    const std::uint64_t m = index / parts(), first = index % parts() * kPart;
+    const std::uint64_t count = first + kPart < parameters ? kPart : parameters - first;
+    const float* const from = gradient + m * parameters + first;
+    team.each(kThreads, [&](std::uint32_t thread) {
+      double sum = 0;
+      for (std::uint64_t i = thread; i < count; i += kThreads) {
+        const double by = from[i];
+        sum += by * by;
+      }
+      team.numbers_as<double>()[thread] = sum;
+    });
+    add_by_tree<kThreads>(team, team.numbers_as<double>(), 1);
+    team.each(1, [&](std::uint32_t) { norm_parts[index] = team.numbers_as<double>()[0]; });
   }
+};
 
-  /// Item: model. The gradient's norm; a loss or norm that is not finite stops the model for good.
-  KROHN_HOST_DEVICE void find_norm(std::uint64_t m) const {
-    double sum = 0, loss = 0;
-    for (std::uint64_t part = 0; part < parts(); ++part) sum += norm_parts[m * parts() + part];
-    for (std::uint64_t k = m * b.most_targets; k < m * b.most_targets + b.target_counts[m]; ++k) loss += losses[k];
-    norms[m] = sqrt(sum);
-    if (!(norms[m] <= 1.7976931348623157e308) || !(loss <= 1.7976931348623157e308)) failed[m] = 1;
+/// Team: model. The gradient's norm; a loss or norm that is not finite stops the model for good.
+struct FindNorm : OptimiserStep {
+  static constexpr std::uint32_t kThreads = 256;
+
+  std::uint64_t teams() const { return b.models; }
+  std::uint32_t threads() const { return kThreads; }
+  std::size_t team_numbers() const { return 4 * kThreads; }
+
+  KROHN_HOST_DEVICE void operator()(const Team& team, std::uint64_t m) const {
+    double* const sums = team.numbers_as<double>();
+    const auto sum_of_thread = [](std::uint32_t thread, const double* terms, std::uint64_t count) {
+      double sum = 0;
+      for (std::uint64_t i = thread; i < count; i += kThreads) sum += terms[i];
+      return sum;
+    };
+    team.each(kThreads, [&](std::uint32_t thread) {
+      sums[thread] = sum_of_thread(thread, norm_parts + m * parts(), parts());
+      sums[kThreads + thread] = sum_of_thread(thread, losses + m * b.most_targets, b.target_counts[m]);
+    });
+    add_by_tree<kThreads>(team, sums, 2);
+    team.each(1, [&](std::uint32_t) {
+      constexpr double kGreatest = 1.7976931348623157e308;
+      norms[m] = sqrt(sums[0]);
+      if (!(norms[m] <= kGreatest) || !(sums[kThreads] <= kGreatest)) failed[m] = 1;
+    });
   }
+};
 
-  /// Item: model, parameter.
-  KROHN_HOST_DEVICE void move(std::uint64_t item) const {
+/// Item: model, parameter.
+struct MoveParameters : OptimiserStep {
+  KROHN_HOST_DEVICE void operator()(std::uint64_t item) const {
     constexpr float kMeanDecay = 0.9f, kSquareDecay = 0.999f;
     const std::uint64_t m = item / parameters;
     if (item % parameters < first_trained || failed[m] != 0) return;
@@ -87,20 +162,6 @@ struct OptimiserStep {
     mean[item] += (1 - kMeanDecay) * (by - mean[item]);
     square[item] += (1 - kSquareDecay) * (by * by - square[item]);
     values[item] = b.kept[m] * values[item] - b.rates[m] * mean[item] / (sqrtf(square[item]) + b.epsilons[m]);
-  }
-};
-
-enum class OptimiserStage : std::uint8_t { kSquares, kNorm, kMove };
-
-template <OptimiserStage kStage>
-struct OptimiserJob {
-  OptimiserStep step;
-
-  KROHN_HOST_DEVICE void operator()(std::uint64_t item) const {
-    using enum OptimiserStage;
-    if constexpr (kStage == kSquares) step.add_squares(item);
-    if constexpr (kStage == kNorm) step.find_norm(item);
-    if constexpr (kStage == kMove) step.move(item);
   }
 };
 

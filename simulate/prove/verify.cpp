@@ -243,7 +243,7 @@ ThroughStates compare_automata(const Dfa& machine, const Network& network, const
     if (question.progress) question.progress("testing letters", comparison.letters_read(state), comparison.letters());
     comparison.read_piece(state);
   }
-  return {machine.states(), comparison.letters_read(state), state.comparisons, state.failing_at, state.word};
+  return {machine.states(), comparison.letters_read(state), state.comparisons, state.failing_at, state.word, {}};
 }
 
 /// The letters up to the first disagreement, where there was one, and the word that it is in.

@@ -63,6 +63,7 @@ struct ThroughStates {
   std::uint64_t comparisons = 0;
   std::optional<std::uint64_t> failing_at;
   std::uint64_t failing_word_index = 0;
+  std::string by;  ///< how a device read the words; empty on the processor
 };
 
 /// The language that a model has to compute, instead of the automaton that it brings.

@@ -1,6 +1,7 @@
 // Rates of a CUDA device: the truth, networks, scans, searches and training, each beside what docs/results/gpu.md
-// derives as its bound. Prints a table and writes the figures to the JSON file named. tools/bench/gpu builds and runs
-// it.
+// derives as its bound, the processor in the same run and PyTorch's figures of that page. Prints a table and writes the
+// figures to the JSON file named. Ends with status 1 where a figure is below one of these rivals', or was not measured.
+// tools/bench/gpu builds and runs it.
 #include <fmt/format.h>
 #include <omp.h>
 
@@ -31,9 +32,11 @@
 #include "krohn/simulate/arithmetic/parallel_for.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/checkpoints/checkpoint_operations.h"
+#include "krohn/simulate/evaluate/lanes/sample.h"
 #include "krohn/simulate/learned/model_operations.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/operations/operations_reader.h"
+#include "krohn/simulate/run/run_dfa.h"
 #include "krohn/simulate/tasks/tasks.h"
 
 namespace {
@@ -41,25 +44,52 @@ namespace {
 using namespace krohn;
 using Clock = std::chrono::steady_clock;
 
+/// Beside what a figure is printed.
+struct Beside {
+  double bound = 0;      ///< the rate that docs/results/gpu.md derives for this device, or 0 where it derives none
+  double processor = 0;  ///< the processor's rate in the same run, or 0 where it was not measured
+  double pytorch = 0;    ///< PyTorch's on the same kind of device (docs/results/gpu.md), or 0
+};
+
 /// Rows of the table and of the file.
 class Figures {
  public:
-  /// `bound`: the rate that docs/results/gpu.md derives for this device, or 0 where it derives none.
-  void add(const std::string& group, const std::string& what, double rate, const std::string& unit, double bound) {
-    const std::string ratio = bound > 0 ? fmt::format("{:.2f}", rate / bound) : "";
-    fmt::print("{:<14} {:<58} {:>10.3e} {:<12} {:>6}\n", group, what, rate, unit, ratio);
-    std::fflush(stdout);
+  void print_head() const {
+    fmt::print("{:<14} {:<66} {:>10} {:<12} {:>8} {:>11} {:>9}\n", "group", "work", "rate", "unit", "of bound",
+               "× processor", "× PyTorch");
+  }
+  void add(const std::string& group, const std::string& what, double rate, const std::string& unit,
+           const Beside& beside) {
     nlohmann::ordered_json row{{"group", group}, {"what", what}, {"rate", rate}, {"unit", unit}};
-    if (bound > 0) row["of_bound"] = rate / bound;
+    const auto ratio = [&](const char* key, double other) {
+      if (other <= 0) return std::string();
+      row[key] = rate / other;
+      return fmt::format("{:.2f}", rate / other);
+    };
+    const std::string of_bound = ratio("of_bound", beside.bound),
+                      of_processor = ratio("of_processor", beside.processor),
+                      of_pytorch = ratio("of_pytorch", beside.pytorch);
+    fmt::print("{:<14} {:<66} {:>10.3e} {:<12} {:>8} {:>11} {:>9}\n", group, what, rate, unit, of_bound, of_processor,
+               of_pytorch);
+    std::fflush(stdout);
+    if (rate < beside.processor) slower_.push_back(fmt::format("{}: {} is slower than the processor", group, what));
+    if (rate < beside.pytorch) slower_.push_back(fmt::format("{}: {} is slower than PyTorch", group, what));
     rows_.push_back(std::move(row));
   }
+  void add(const std::string& group, const std::string& what, double rate, const std::string& unit, double bound) {
+    add(group, what, rate, unit, Beside{.bound = bound});
+  }
   void refuse(const std::string& group, const std::string& what, const std::string& why) {
-    fmt::print("{:<14} {:<58} {}\n", group, what, why);
+    fmt::print("{:<14} {:<66} {}\n", group, what, why);
     rows_.push_back({{"group", group}, {"what", what}, {"failed", why}});
+    slower_.push_back(fmt::format("{}: {} failed: {}", group, what, why));
   }
   const nlohmann::ordered_json& rows() const { return rows_; }
+  /// What failed, or is slower than a rival.
+  const std::vector<std::string>& slower() const { return slower_; }
 
  private:
+  std::vector<std::string> slower_;
   nlohmann::ordered_json rows_ = nlohmann::ordered_json::array();
 };
 
@@ -117,6 +147,7 @@ void measure_truth(Figures& figures) {
                                       {"16 states, 2 letters", language("random:m=16,letters=2,seed=1")},
                                       {"32 states, 2 letters", language("random:m=32,letters=2,seed=1")},
                                       {"S5, 120 states, 120 letters", language("S5")},
+                                      {"modarith5, 25 states, 8 letters", language("modarith5")},
                                       {"10,000 states, 2 letters", language("random:m=10000,letters=2,seed=1")}};
   for (const auto& [name, dfa] : subjects) {
     measure(figures, "truth", name, [&] {
@@ -125,14 +156,17 @@ void measure_truth(Figures& figures) {
       figures.add("truth", name + ", 2^20 words", static_cast<double>(sample.words * sample.length) / seconds,
                   "letters/s", 0);
     });
-    if (dfa.states() > 1000) continue;  // one long word would be read from every state
     measure(figures, "truth", name, [&] {
       constexpr std::uint64_t kLetters = std::uint64_t{1} << 36;
       const SlicedRunner runner(dfa, cuda_slice_reader);
+      constexpr std::uint64_t kOnProcessor = std::uint64_t{1} << 30;
       const RandomWord word(dfa.letters(), 1);
       const double seconds = seconds_of([&] { runner.run(word, 0, kLetters, dfa.initial()); });
+      const Runner here(dfa);
+      const double here_seconds = seconds_of([&] { here.run(word, 0, kOnProcessor, dfa.initial()); });
       figures.add("truth", name + ", one word, " + runner.tables().description(),
-                  static_cast<double>(kLetters) / seconds, "letters/s", 0);
+                  static_cast<double>(kLetters) / seconds, "letters/s",
+                  Beside{.processor = static_cast<double>(kOnProcessor) / here_seconds});
     });
   }
 }
@@ -173,22 +207,25 @@ void measure_networks(Figures& figures) {
     std::string name;
     Network network;
     double accesses;  ///< of shared memory a letter, as docs/results/gpu.md counts them
+    double pytorch;   ///< letters/s, compiled, fp32
   };
   const std::vector<Subject> subjects{
-      {"S5 by reflections, 10 letters", network("S5", "permutation-base-reflections", "transpositions"), 100},
-      {"Z60 by rotations", network("Z60", "rotation"), 17},
-      {"modarith5 by a one-hot cascade", network("modarith5", "cascade-holonomy"), 0},
-      {"parity", network("parity", "rotation"), 0}};
+      {"S5 by reflections, 10 letters", network("S5", "permutation-base-reflections", "transpositions"), 100, 1.47e10},
+      {"Z60 by rotations", network("Z60", "rotation"), 17, 2.07e10},
+      {"modarith5 by a one-hot cascade", network("modarith5", "cascade-holonomy"), 0, 0},
+      {"parity", network("parity", "rotation"), 0, 0}};
   const std::vector<ArithmeticName> arithmetics{Precision::kFp64, Precision::kFp32, Precision::kFp16, Precision::kBf16,
                                                 ArithmeticName::accumulated_in_fp32(Precision::kBf16)};
-  for (const auto& [name, subject, accesses] : subjects)
+  for (const auto& [name, subject, accesses, pytorch] : subjects)
     for (const ArithmeticName arithmetic : arithmetics) {
       const std::string what = name + ", " + to_string(arithmetic);
       measure(figures, "networks", what, [&] {
         const SampleOptions options = sample_of(20'000, 1 << 18);
         const double seconds = seconds_of([&] { sample_words(Place::kDevice, subject, arithmetic, options); });
         const double bound = accesses > 0 ? shared_accesses_per_second() / accesses : 0;
-        figures.add("networks", what, static_cast<double>(options.words * 20'000) / seconds, "letters/s", bound);
+        const bool compared = arithmetic == ArithmeticName(Precision::kFp32);
+        figures.add("networks", what, static_cast<double>(options.words * 20'000) / seconds, "letters/s",
+                    Beside{.bound = bound, .pytorch = compared ? pytorch : 0});
       });
     }
 }
@@ -272,14 +309,15 @@ void measure_scans(Figures& figures) {
       {"Z60 by rotations", network("Z60", "rotation")},
       {"modarith5 by a cascade of two layers", network("modarith5", "cascade-holonomy")}};
   for (const auto& [name, subject] : subjects)
-    for (const char* order : {"scan", "doubling", "chunked:64"}) {
+    for (const char* order : {"scan", "scan:4", "doubling", "chunked:64"}) {
       const std::string what = name + ", " + order + ", fp32";
       measure(figures, "scans", what, [&] {
-        SampleOptions options = sample_of(10'000'000, 1);
-        options.order = parse_order(order);
+        SampleOptions options = sample_of(10'000'000, 1), short_options = sample_of(100'000, 1);
+        options.order = short_options.order = parse_order(order);
         const double seconds =
             seconds_of([&] { sample_words_in_order(Place::kDevice, subject, Precision::kFp32, options); });
-        figures.add("scans", what, 1e7 / seconds, "letters/s", 0);
+        const double here_seconds = seconds_of([&] { sample(subject, Precision::kFp32, short_options); });
+        figures.add("scans", what, 1e7 / seconds, "letters/s", Beside{.processor = 1e5 / here_seconds});
       });
     }
 }
@@ -308,15 +346,21 @@ void measure_training(Figures& figures) {
   struct Subject {
     const char *name, *task, *shape;
     LengthRange lengths;
-    double bound;  ///< models · steps a second, with many models at once
+    double bound;    ///< models · steps a second, with many models at once
+    double pytorch;  ///< steps a second of one model
   };
   const Subject subjects[]{
-      {"Ebrahimi, full, H = 256", "modadd5", "bilinear:hidden=256,inputs=256", {2, 10}, 5e3},
-      {"reflections, n = 32", "S5", "deltaproduct:width=32,heads=1,keys=32,values=32,signed,mlp=0", {40, 40}, 6e4},
-      {"reflections, 2 layers, 4 a token", "S5", "deltaproduct:layers=2,reflections=4,signed,conv=4", {40, 40}, 0},
-      {"Mamba, signed", "parity", "diagonal:signed", {40, 40}, 0},
-      {"Fan et al., 8 blocks of 8", "parity", "fan:", {40, 40}, 0},
-      {"dense, n = 32", "S5", "dense:size=32", {40, 40}, 0}};
+      {"Ebrahimi, full, H = 256", "modadd5", "bilinear:hidden=256,inputs=256", {2, 10}, 5e3, 1'251},
+      {"reflections, n = 32",
+       "S5",
+       "deltaproduct:width=32,heads=1,keys=32,values=32,signed,mlp=0",
+       {40, 40},
+       6e4,
+       3'008},
+      {"reflections, 2 layers, 4 a token", "S5", "deltaproduct:layers=2,reflections=4,signed,conv=4", {40, 40}, 0, 0},
+      {"Mamba, signed", "parity", "diagonal:signed", {40, 40}, 0, 0},
+      {"Fan et al., 8 blocks of 8", "parity", "fan:", {40, 40}, 0, 0},
+      {"dense, n = 32", "S5", "dense:size=32", {40, 40}, 0, 0}};
   for (const Subject& subject : subjects)
     for (const std::uint32_t models : {1U, 64U}) {
       const std::string what = fmt::format("{}, batch 64, {} at once", subject.name, models);
@@ -336,7 +380,8 @@ void measure_training(Figures& figures) {
           for (std::uint32_t i = 0; i < kSteps; ++i) stepper.step(steps);
           stepper.has_failed(0);  // waits
         });
-        figures.add("training", what, kSteps * models / seconds, "steps/s", models > 1 ? subject.bound : 0);
+        figures.add("training", what, kSteps * models / seconds, "steps/s",
+                    Beside{.bound = models > 1 ? subject.bound : 0, .pytorch = subject.pytorch});
       });
     }
 }
@@ -361,6 +406,7 @@ int main(int argc, char** argv) {
   }
   Figures figures;
   fmt::print("{}\n", cuda_status());
+  figures.print_head();
   measure(figures, "memory", "copies", [&] {
     figures.add("memory", "copies within the device, bytes read and written", cuda_copy_rate(), "bytes/s", 0);
   });
@@ -374,5 +420,6 @@ int main(int argc, char** argv) {
   measure_searches(figures);
   const nlohmann::ordered_json json{{"device", cuda_status()}, {"date", date_of_today()}, {"figures", figures.rows()}};
   std::ofstream(argv[1]) << json.dump(2) << '\n';
-  return 0;
+  for (const std::string& why : figures.slower()) fmt::print(stderr, "bench_gpu: {}\n", why);
+  return figures.slower().empty() ? 0 : 1;
 }

@@ -31,6 +31,7 @@ bool wants_cuda(std::string_view device) {
 std::vector<std::uint64_t> cuda_final_state_counts(const Dfa&, const RandomSample&) { refuse(); }
 
 SliceTables::SliceTables(const Dfa&) { refuse(); }
+std::string SliceTables::description() const { refuse(); }
 std::unique_ptr<SliceReader> cuda_slice_reader(const SliceTables&) { refuse(); }
 State SlicedRunner::run(const RandomWord&, std::uint64_t, std::uint64_t, State) const { refuse(); }
 

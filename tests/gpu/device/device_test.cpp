@@ -67,7 +67,8 @@ TEST_CASE("one long word on the device ends where it ends on the processor") {
   if (is_skipped()) return;
   for (const Dfa& dfa :
        {circle(3, 1), krohn::random_automaton(8, 2, 1), krohn::random_automaton(16, 3, 2),
-        krohn::random_automaton(31, 200, 3), circle(120, 120), circle(31, 300), krohn::random_automaton(40, 2, 4)}) {
+        krohn::random_automaton(31, 200, 3), circle(120, 120), circle(31, 300), circle(200, 200),
+        krohn::random_automaton(40, 2, 4), krohn::random_automaton(5'000, 2, 4), random_permutations(40, 2, 8)}) {
     CAPTURE(dfa.states());
     CAPTURE(dfa.letters());
     const SlicedRunner runner(dfa, cuda_slice_reader);

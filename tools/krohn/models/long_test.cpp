@@ -21,9 +21,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr Clock::duration kBetweenSaves = std::chrono::seconds(5);
 
-RunSlice run_on_device(const Dfa& dfa) {
-  return [runner = std::make_shared<const SlicedRunner>(dfa, cuda_slice_reader), letters = dfa.letters()](
-             const WordSlice& slice, State from) {
+/// Writes to `by`, where nothing is written yet, how the device reads.
+RunSlice run_on_device(const Dfa& dfa, std::string& by) {
+  const auto runner = std::make_shared<const SlicedRunner>(dfa, cuda_slice_reader);
+  if (by.empty()) by = runner->tables().description();
+  return [runner, letters = dfa.letters()](const WordSlice& slice, State from) {
     return runner->run(RandomWord(letters, slice.seed, slice.stream), slice.first, slice.length, from);
   };
 }
@@ -32,11 +34,12 @@ RunSlice run_on_device(const Dfa& dfa) {
 struct Comparison {
   std::shared_ptr<const LongComparison> here;
   std::function<void(LongComparisonState& state, const std::function<void()>& check)> read;
+  std::string by;
 };
 
-Comparison by_pieces(std::shared_ptr<const LongComparison> here) {
+Comparison by_pieces(std::shared_ptr<const LongComparison> here, std::string by = "") {
   const auto read = [here](LongComparisonState& state, const std::function<void()>&) { here->read_piece(state); };
-  return {here, read};
+  return {here, read, std::move(by)};
 }
 
 Comparison compare(const Dfa& machine, const Dfa& automaton, const TestedWords& tested,
@@ -49,7 +52,7 @@ Comparison compare(const Dfa& machine, const Dfa& automaton, const TestedWords& 
   constexpr std::uint64_t kWholeWord = std::uint64_t{1} << 32;
   if (options.on_ranks && tested.words > 1 && tested.length <= kWholeWord) {
     RankedWords ranked = words_on_ranks(machine, automaton, tested.words, tested.length, tested.seed, options.threads);
-    return {std::move(ranked.here), std::move(ranked.read)};
+    return {std::move(ranked.here), std::move(ranked.read), {}};
   }
   if (options.on_ranks)
     return by_pieces(std::make_shared<LongComparison>(
@@ -58,8 +61,11 @@ Comparison compare(const Dfa& machine, const Dfa& automaton, const TestedWords& 
   if (!options.on_cuda)
     return by_pieces(std::make_shared<LongComparison>(machine, automaton, tested.words, tested.length, tested.seed,
                                                       options.threads));
-  return by_pieces(std::make_shared<LongComparison>(machine, automaton, tested.words, tested.length, tested.seed,
-                                                    run_on_device, kDevicePiece));
+  std::string by;
+  auto by_device = std::make_shared<LongComparison>(
+      machine, automaton, tested.words, tested.length, tested.seed,
+      [&by](const Dfa& dfa) { return run_on_device(dfa, by); }, kDevicePiece);
+  return by_pieces(std::move(by_device), std::move(by));
 }
 
 }  // namespace
@@ -100,7 +106,7 @@ LongTestReport run_long_test(const Dfa& machine, const Dfa& automaton, const Tes
                                  counted(comparison.letters(), "letter"), path));
   }
   if (!path.empty()) save_run(path, tested, state);
-  return {machine.states(), comparison.letters_read(state), state};
+  return {machine.states(), comparison.letters_read(state), state, compared.by};
 }
 
 }  // namespace krohn

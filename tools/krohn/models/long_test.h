@@ -23,6 +23,7 @@ struct LongTestReport {
   std::uint64_t states = 0;  ///< of the machine
   std::uint64_t letters = 0;
   LongComparisonState end;
+  std::string by;  ///< how the device read the words through the machine; empty on the processor
 };
 
 /// Runs the test to its end. After Ctrl-C it saves the run and throws LimitError (exit status 3) that says how to go

@@ -65,6 +65,8 @@ void add_verdict(nlohmann::ordered_json& json, const ModelVerdict& verdict, cons
                                       {"states", verdict.through_states->states},
                                       {"comparisons", verdict.through_states->comparisons},
                                       {"right", !verdict.through_states->failing_at.has_value()}};
+  if (verdict.through_states && !verdict.through_states->by.empty())
+    json["sampled_through_states"]["by"] = verdict.through_states->by;
   if (!verdict.sampled) return;
   for (const LengthReport& row : verdict.sampled->lengths)
     json["sampled"].push_back({{"length", row.length},
@@ -99,8 +101,9 @@ std::string self_check_in_words(const SelfCheck& check, bool is_refuted) {
 void print_random_words(const Question& question, const ModelVerdict& verdict) {
   const std::uint64_t seed = question.random.seed;
   if (const auto& through = verdict.through_states)
-    print_line(fmt::format("{} of random words, seed {}, through the {} that the network reaches: {}",
+    print_line(fmt::format("{} of random words, seed {}, through the {} that the network reaches{}: {}",
                            counted(through->letters, "letter"), seed, counted(through->states, "state"),
+                           through->by.empty() ? "" : ", on the device by " + through->by,
                            through->failing_at ? "the last one wrong" : "right after every letter"));
   if (verdict.sampled)
     for (const LengthReport& row : verdict.sampled->lengths)

@@ -88,7 +88,7 @@ ThroughStates long_test(const Dfa& machine, const Dfa& automaton, const VerifyAr
                                                           return run();
                                                         })
                                             : run();
-  return {report.states, report.letters, report.end.comparisons, report.end.failing_at, report.end.word};
+  return {report.states, report.letters, report.end.comparisons, report.end.failing_at, report.end.word, report.by};
 }
 
 RandomTest random_words(const VerifyArguments& options) {
