@@ -56,25 +56,6 @@ std::unique_ptr<Evaluator> make_evaluator(const Network& network, ArithmeticName
 std::unique_ptr<Evaluator> make_evaluator(Network&& network, ArithmeticName arithmetic, Form form = Form::kStructured,
                                           Order order = {}) = delete;
 
-/// The same, long-hand: every matrix from its exact description at every step, every operation in exact binary numbers
-/// and then rounded, every codeword looked at. Shares no arithmetic with make_evaluator; for tests.
-std::unique_ptr<Evaluator> reference_evaluator(const Network& network, ArithmeticName arithmetic,
-                                               Form form = Form::kStructured);
-std::unique_ptr<Evaluator> reference_evaluator(Network&& network, ArithmeticName arithmetic,
-                                               Form form = Form::kStructured) = delete;
-
-/// A word as one layer after another, each over the whole word, reads it.
-struct OrderedReading {
-  std::vector<std::optional<State>> answers;  ///< after 0, 1, …, word.size() letters
-  std::vector<std::vector<double>> numbers;   ///< of all layers at these positions, as Evaluator::numbers gives them
-};
-
-/// The reference for the orders but `sequential`: the word padded to a power of two, up-sweep and down-sweep, Fan's
-/// listing, and the UT transform a whole chunk at a time, with dense matrices. A layer above one that does not decode
-/// stays at its last state. For tests: O(word · n³) and all of it in memory.
-OrderedReading reference_reading(const Network& network, ArithmeticName arithmetic, Form form, Order order,
-                                 std::span<const Letter> word);
-
 /// How often the network's answer was the automaton's, at one length.
 struct LengthReport {
   std::uint64_t length = 0;

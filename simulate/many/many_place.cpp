@@ -22,6 +22,7 @@
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/evaluate/lanes/sample.h"
 #include "krohn/simulate/many/ranked_search.h"
+#include "krohn/simulate/prove/pairs/network_machine.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
 
 namespace krohn {

@@ -25,36 +25,11 @@
 namespace krohn {
 namespace {
 
-template <class Arithmetic>
-class MachineIn final : public PairMachine {
- public:
-  MachineIn(const Network& network, Form form) : machine_(network, form) {}
-
-  std::size_t words() const override { return machine_.words(); }
-  Letter letters() const override { return machine_.letters(); }
-  State start(std::uint32_t* memory) override { return machine_.start(memory); }
-  void load(const std::uint32_t* memory) override { machine_.load(memory); }
-  State step(Letter letter, std::uint32_t* memory) override { return machine_.step(letter, /*asked=*/true, memory); }
-
- private:
-  NetworkMachine<Arithmetic> machine_;
-};
-
-}  // namespace
-
-std::unique_ptr<PairMachine> make_pair_machine(const Network& network, ArithmeticName arithmetic, Form form) {
-  return with_arithmetic(arithmetic, [&](auto type) -> std::unique_ptr<PairMachine> {
-    return std::make_unique<MachineIn<decltype(type)>>(network, form);
-  });
-}
-
-namespace {
-
 using Clock = std::chrono::steady_clock;
 
-/// A search by one process inserts the successors of so many pairs together, after it looked at all their answers. What
-/// is counted when an answer is wrong follows from that, so rounds begin at multiples of it from their level's first.
-constexpr std::uint64_t kBlock = 64;
+/// What is counted when an answer is wrong follows from it, so rounds begin at multiples of it from their level's
+/// first.
+constexpr std::uint64_t kBlock = kPairsAtOnce;
 constexpr std::uint64_t kNone = UINT64_MAX;
 /// The exit status of a mistake in krohn.
 constexpr int kLostPairs = 4;
@@ -271,7 +246,7 @@ class RankedPairs {
       const std::uint32_t* const from = share_.data() + (pair - share.begin) * width_;
       machine_->load(from + 1);
       for (Letter letter = 0; letter < machine_->letters(); ++letter) {
-        const State answer = machine_->step(letter, record_.data() + 1);
+        const State answer = machine_->step(letter, /*asked=*/true, record_.data() + 1);
         record_[0] = automaton_.next(from[0], letter);
         const std::uint64_t transition = pair * letters_ + letter;
         if (answer != record_[0]) {

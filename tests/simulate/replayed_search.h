@@ -6,6 +6,7 @@
 #include <map>
 
 #include "krohn/simulate/evaluate/evaluate.h"
+#include "tests/simulate/reference_evaluator.h"
 
 namespace krohn {
 

@@ -320,32 +320,30 @@ std::optional<Word> find_failing_word(const LetterReader& machine, const Tracked
 
 namespace {
 
-class ReaderMachine {
+class ReaderMachine final : public PairMachine {
  public:
-  static constexpr bool kEndsLevels = false;
   static constexpr Letter kStepsAtOnce = 32;  ///< machines may read so many words together faster than one by one
-  const std::uint32_t pairs_at_once;
 
-  explicit ReaderMachine(const LetterReader& reader)
-      : pairs_at_once(std::max<Letter>(1, kStepsAtOnce / std::max<Letter>(1, reader.letters()))),
-        reader_(reader),
-        from_(reader.start()),
-        to_(from_.size()) {}
+  explicit ReaderMachine(const LetterReader& reader) : reader_(reader), from_(reader.start()), to_(from_.size()) {}
 
-  std::size_t words() const { return from_.size(); }
-  Letter letters() const { return reader_.letters(); }
-  Output start(std::uint32_t* memory) {
+  std::uint32_t pairs_at_once() const override {
+    return std::max<Letter>(1, kStepsAtOnce / std::max<Letter>(1, reader_.letters()));
+  }
+  bool ends_levels() const override { return false; }
+  bool foresees() const override { return true; }
+  std::size_t words() const override { return from_.size(); }
+  Letter letters() const override { return reader_.letters(); }
+  Output start(std::uint32_t* memory) override {
     std::ranges::copy(reader_.start(), memory);
     return reader_.answer_at_start().output;
   }
-  void load(const std::uint32_t* memory) { std::copy_n(memory, from_.size(), from_.begin()); }
-  /// Steps that are asked for next, in this order: with the last one's `foresee` they are made, and others forgotten.
-  void ask(const std::uint32_t* memory, Letter letter, bool asked) {
+  void load(const std::uint32_t* memory) override { std::copy_n(memory, from_.size(), from_.begin()); }
+  void ask(const std::uint32_t* memory, Letter letter, bool asked) override {
     asked_.push_back(asked);
     letters_.push_back(letter);
     memories_.emplace_back(memory, memory + from_.size());
   }
-  void foresee() {
+  void foresee() override {
     answers_.resize(letters_.size());
     reader_.step_many(letters_, memories_, std::ranges::find(asked_, true) != asked_.end(), answers_);
     for (std::size_t i = 0; i < answers_.size(); ++i)
@@ -355,7 +353,7 @@ class ReaderMachine {
     asked_.clear();
     next_ = 0;
   }
-  Output step(Letter letter, bool asked, std::uint32_t* memory) {
+  Output step(Letter letter, bool asked, std::uint32_t* memory) override {
     if (next_ < foreseen_.size()) {
       std::ranges::copy(foreseen_[next_], memory);
       return answers_[next_++].output;
@@ -376,21 +374,6 @@ class ReaderMachine {
   std::size_t next_ = 0;
 };
 
-struct WhatIsAsked {
-  const TrackedAutomaton& tracked;
-
-  State initial(Output) const { return tracked.automaton.initial(); }
-  bool is_right_at_start(Output answer) const { return is_right(tracked.automaton.initial(), answer); }
-  bool may_follow(State state, Letter letter) const {
-    return tracked.wanted[tracked.automaton.next(state, letter)] != TrackedAutomaton::kNoSuchWord;
-  }
-  bool is_asked(State state, Letter letter) const { return tracked.is_asked(tracked.automaton.next(state, letter)); }
-  State next(State state, Letter letter, Output) const { return tracked.automaton.next(state, letter); }
-  bool is_right(State after, Output answer) const {
-    return !tracked.is_asked(after) || answer == tracked.wanted[after];
-  }
-};
-
 /// Of the time, where long words are read too.
 constexpr double kShareBeforeLongWords = 0.7;
 
@@ -401,7 +384,7 @@ Certificate search(const LetterReader& reader, const TrackedAutomaton& tracked, 
   limits.max_bytes = options.max_bytes;
   limits.max_steps = options.max_steps;
   limits.progress = options.progress;
-  const PairSearchEnd end = ReachablePairs(machine, WhatIsAsked{tracked}, limits).run();
+  const PairSearchEnd end = reach_pairs(machine, tracked, limits);
   Certificate certificate;
   certificate.method = "closed reachable set";
   certificate.pairs = end.pairs;

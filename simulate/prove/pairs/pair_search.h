@@ -1,22 +1,18 @@
 // simulate/prove/pairs/pair_search.h — the breadth-first search behind certificate 2 of MATH.md §5: pairs of a state to
 // compare with and all that a machine remembers, whatever the machine is. Networks in every arithmetic, anything that
-// reads letters, and the automaton that a network is: all are found by this search, and a device by its own copy of it.
+// reads letters, and the automaton that a network is: all are found by this search; ranks and devices have their own.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/constructions/network/network.h"
-#include "krohn/groups/base/record_set.h"
-#include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/prove/claims/certificate.h"
+#include "krohn/simulate/run/letter_reader.h"
 
 namespace krohn {
 
@@ -59,222 +55,47 @@ struct PairSearchEnd {
   std::uint64_t steps = 0;  ///< letters read
 };
 
-/// A machine has
-///   std::size_t words() const                              how many words of 32 bits it remembers
-///   Letter letters() const
-///   Answer start(std::uint32_t* memory)                    writes what it remembers before the first letter
-///   void load(const std::uint32_t* memory)                 makes a memory the current one
-///   Answer step(Letter, bool asked, std::uint32_t* memory) reads a letter from the current memory
-/// and says with pairs_at_once how many pairs to expand together (so that the memory that their successors need is
-/// asked for in advance) and with kEndsLevels whether a level that was begun is read to its end when pairs run out: one
-/// letter more is proved, at the price of at most all steps made so far times the letters. One whose steps cost less
-/// together also has
-///   void ask(const std::uint32_t* memory, Letter, bool asked)   a step to come, in this order
-///   void foresee()                                              makes those that were asked for, and forgets others
-///
-/// A truth has
-///   State initial() const;  bool may_follow(State, Letter) const;  bool is_asked(State, Letter) const
-///   State next(State, Letter, Answer) const;  bool is_right(State after, Answer) const
-///
-/// A witness is told every pair and every step: fresh(index, answer) and step(index).
-struct NoWitness {
-  void fresh(RecordSet::Index, std::uint32_t) {}
-  void step(RecordSet::Index) {}
-};
+/// The pairs that a search expands together, so that the memory that their successors need is asked for in advance. A
+/// wrong answer is noted before any of their successors is inserted: searches elsewhere do the same, and count alike.
+inline constexpr std::uint32_t kPairsAtOnce = 64;
 
-/// Pairs are numbered as they are met, so each level of the search is a range of numbers. A pair costs its state and
-/// memory, 4 bytes for its parent and at most 16 of table; letters are not stored.
-template <class Machine, class Truth, class Witness = NoWitness>
-class ReachablePairs {
+/// A machine whose memory is words of 32 bits, one of which is the current one.
+class PairMachine {
  public:
-  ReachablePairs(Machine& machine, Truth truth, const PairLimits& limits, Witness witness = {})
-      : machine_(machine),
-        truth_(std::move(truth)),
-        limits_(limits),
-        witness_(std::move(witness)),
-        pairs_(1 + machine.words()),
-        record_(pairs_.words()) {}
+  virtual ~PairMachine() = default;
+  virtual std::size_t words() const = 0;
+  virtual Letter letters() const = 0;
+  /// Writes the memory before the first letter; returns the answer there.
+  virtual std::uint32_t start(std::uint32_t* memory) = 0;
+  /// Makes a memory the current one.
+  virtual void load(const std::uint32_t* memory) = 0;
+  /// Reads a letter from the current memory and writes the memory after it; returns the answer, where it is `asked`.
+  virtual std::uint32_t step(Letter letter, bool asked, std::uint32_t* memory) = 0;
 
-  PairSearchEnd run() {
-    const std::uint32_t answer = machine_.start(record_.data() + 1);
-    record_[0] = truth_.initial(answer);
-    if (!truth_.is_right_at_start(answer)) return wrong({}, record_[0], answer);
-    pairs_.insert(record_);
-    parents_.push_back(0);
-    witness_.fresh(0, answer);
-    std::uint64_t depth = 0;
-    for (RecordSet::Index begin = 0; begin < pairs_.size(); ++depth) {
-      const RecordSet::Index end = pairs_.size();
-      for (RecordSet::Index first = begin; first < end; first += machine_.pairs_at_once) {
-        const RecordSet::Index last = std::min<RecordSet::Index>(end, first + machine_.pairs_at_once);
-        if (!expand(first, last)) return wrong(failing_word(), failing_state_, failing_answer_);
-        if (full_ && !Machine::kEndsLevels) return stopped(depth, begin);
-        if (depth > 0 && is_late()) return stopped(depth, begin);
-      }
-      if (full_) return stopped(depth + 1, end);
-      begin = end;
-    }
-    PairSearchEnd closed = ended(PairSearchEnd::Kind::kClosed);
-    closed.length = depth - 1;
-    return closed;
-  }
-
-  Witness& witness() { return witness_; }
-
- private:
-  struct Edge {
-    RecordSet::Index parent;
-    std::uint64_t hash;
-    std::uint32_t answer;
-  };
-
-  /// All successors of the pairs [first, last). False, with the failing edge noted, when one is answered wrongly.
-  bool expand(RecordSet::Index first, RecordSet::Index last) {
-    successors_.clear();
-    edges_.clear();
-    if constexpr (requires { machine_.foresee(); }) foresee(first, last);
-    for (RecordSet::Index pair = first; pair < last; ++pair)
-      if (!add_successors(pair)) return false;
-    for (const Edge& edge : edges_) pairs_.prefetch_record(edge.hash);
-    if (pairs_.bytes() + parents_.size() * sizeof(parents_[0]) > limits_.max_bytes)
-      meet(fmt::format("{} bytes of pairs", limits_.max_bytes));
-    if (steps_ > limits_.max_steps) meet(fmt::format("{} letters read", steps_));
-    for (std::size_t i = 0; i < edges_.size(); ++i)
-      remember({successors_.data() + i * pairs_.words(), pairs_.words()}, edges_[i]);
-    report_progress(last);
-    return true;
-  }
-
-  /// All steps of these pairs at once; add_successors then asks for them in the same order.
-  void foresee(RecordSet::Index first, RecordSet::Index last) {
-    for (RecordSet::Index pair = first; pair < last; ++pair) {
-      const RecordSet::Record from = pairs_[pair];
-      for (Letter letter = 0; letter < machine_.letters(); ++letter)
-        if (truth_.may_follow(from[0], letter)) machine_.ask(from.data() + 1, letter, truth_.is_asked(from[0], letter));
-    }
-    machine_.foresee();
-  }
-
-  bool add_successors(RecordSet::Index pair) {
-    const RecordSet::Record from = pairs_[pair];
-    const State state = from[0];
-    machine_.load(from.data() + 1);
-    for (Letter letter = 0; letter < machine_.letters(); ++letter) {
-      if (!truth_.may_follow(state, letter)) continue;
-      successors_.resize(successors_.size() + pairs_.words());
-      std::uint32_t* const record = successors_.data() + successors_.size() - pairs_.words();
-      const std::uint32_t answer = machine_.step(letter, truth_.is_asked(state, letter), record + 1);
-      ++steps_;
-      record[0] = truth_.next(state, letter, answer);
-      if (!truth_.is_right(record[0], answer)) {
-        failing_pair_ = pair;
-        failing_letter_ = letter;
-        failing_state_ = record[0];
-        failing_answer_ = answer;
-        return false;
-      }
-      edges_.push_back({pair, RecordSet::hash({record, pairs_.words()}), answer});
-      pairs_.prefetch_entry(edges_.back().hash);
-    }
-    return true;
-  }
-
-  /// Once a limit is met, the level may be read to its end but nothing new is kept.
-  void remember(RecordSet::Record record, const Edge& edge) {
-    if (full_) return;
-    if (pairs_.size() >= limits_.max_pairs) {
-      const auto known = pairs_.find(record);
-      if (!known) return meet(fmt::format("{} pairs", limits_.max_pairs));
-      return witness_.step(*known);
-    }
-    const RecordSet::Insertion insertion = pairs_.insert(record, edge.hash);
-    if (insertion.fresh) {
-      parents_.push_back(edge.parent);
-      witness_.fresh(insertion.index, edge.answer);
-    }
-    witness_.step(insertion.index);
-  }
-
-  void meet(std::string limit) {
-    full_ = true;
-    if (limit_.empty()) limit_ = std::move(limit);
-  }
-
-  bool is_late() {
-    std::string limit = TimeLimit::met();
-    if (limit.empty()) return false;
-    meet(std::move(limit));
-    return true;
-  }
-
-  void report_progress(RecordSet::Index expanded) {
-    if (!limits_.progress || expanded < next_report_) return;
-    next_report_ = expanded + machine_.pairs_at_once * 1024;
-    limits_.progress(pairs_.size());
-  }
-
-  /// The path to the failing edge: each letter is the first that leads from a pair to the next.
-  Word failing_word() {
-    if constexpr (requires { machine_.foresee(); }) machine_.foresee();  // nothing more of what was asked
-    Word word{failing_letter_};
-    for (RecordSet::Index pair = failing_pair_; pair != 0; pair = parents_[pair])
-      word.push_back(letter_between(parents_[pair], pair));
-    std::reverse(word.begin(), word.end());
-    return word;
-  }
-
-  Letter letter_between(RecordSet::Index parent, RecordSet::Index child) {
-    const RecordSet::Record from = pairs_[parent], wanted = pairs_[child];
-    machine_.load(from.data() + 1);
-    for (Letter letter = 0;; ++letter) {
-      if (!truth_.may_follow(from[0], letter)) continue;
-      const std::uint32_t answer = machine_.step(letter, truth_.is_asked(from[0], letter), record_.data() + 1);
-      record_[0] = truth_.next(from[0], letter, answer);
-      if (std::equal(wanted.begin(), wanted.end(), record_.begin())) return letter;
-    }
-  }
-
-  PairSearchEnd ended(PairSearchEnd::Kind kind) const {
-    PairSearchEnd end;
-    end.kind = kind;
-    end.pairs = pairs_.size();
-    end.steps = steps_;
-    return end;
-  }
-
-  PairSearchEnd wrong(Word word, State expected, std::uint32_t given) const {
-    PairSearchEnd end = ended(PairSearchEnd::Kind::kWrong);
-    end.word = std::move(word);
-    end.expected = expected;
-    end.given = given;
-    return end;
-  }
-
-  /// All words of at most `length` letters are right; those of fewer reach the first `complete` pairs.
-  PairSearchEnd stopped(std::uint64_t length, std::uint64_t complete) const {
-    PairSearchEnd end = ended(PairSearchEnd::Kind::kLimit);
-    end.length = length;
-    end.complete = complete;
-    end.limit = limit_;
-    return end;
-  }
-
-  Machine& machine_;
-  Truth truth_;
-  const PairLimits& limits_;
-  Witness witness_;
-  RecordSet pairs_;
-  std::vector<RecordSet::Index> parents_;
-  std::vector<std::uint32_t> record_, successors_;
-  std::vector<Edge> edges_;
-  RecordSet::Index failing_pair_ = 0;
-  Letter failing_letter_ = 0;
-  State failing_state_ = 0;
-  std::uint32_t failing_answer_ = 0;
-  std::uint64_t next_report_ = 0, steps_ = 0;
-  bool full_ = false;
-  std::string limit_;
+  virtual std::uint32_t pairs_at_once() const { return kPairsAtOnce; }
+  /// A level that was begun is read to its end when pairs run out: one letter more is proved, at the price of at most
+  /// all steps made so far times the letters.
+  virtual bool ends_levels() const { return true; }
+  /// Steps cost less together: those to come are asked for, in their order, before foresee() makes them and forgets
+  /// others.
+  virtual bool foresees() const { return false; }
+  virtual void ask(const std::uint32_t*, Letter, bool) {}
+  virtual void foresee() {}
 };
+
+/// The machine itself as an automaton. Pairs are met in the order of their numbers and of letters, so that the table
+/// fills from its beginning.
+struct TableOfSteps {
+  std::vector<std::uint32_t> answers;  ///< by pair
+  std::vector<State> table;
+};
+
+/// The search against an automaton. Pairs are numbered as they are met, so each level is a range of numbers. A pair
+/// costs its state and memory, 4 bytes for its parent and at most 16 of table; letters are not stored.
+PairSearchEnd reach_pairs(PairMachine& machine, const TrackedAutomaton& tracked, const PairLimits& limits);
+
+/// The search of the machine alone: its answer is the state of the pair, and nothing is wrong.
+PairSearchEnd reach_pairs(PairMachine& machine, TableOfSteps& steps, const PairLimits& limits);
 
 /// Certificate 2, *closed reachable set*: breadth-first search over pairs (automaton state, all numbers of all layers,
 /// and the labels that numbers alone do not tell) under the actual arithmetic, −0 counted as +0. It ends: proved. It

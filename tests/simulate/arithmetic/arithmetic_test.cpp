@@ -1,11 +1,13 @@
 #include "krohn/simulate/arithmetic/arithmetic.h"
 
 #include <doctest/doctest.h>
+#include <boost/multiprecision/cpp_int.hpp>
 
+#include <algorithm>
+#include <limits>
 #include <random>
 
 #include "krohn/groups/base/error.h"
-#include "krohn/simulate/arithmetic/dyadic.h"
 
 using namespace krohn;
 
@@ -99,6 +101,81 @@ TEST_CASE("−0 and +0 are one state, other numbers keep their bits") {
 }
 
 namespace {
+
+using Integer = boost::multiprecision::cpp_int;
+
+/// Where a binary floating-point format has its numbers: |x| < 2^(greatest_exponent + 1), multiples of the last place
+/// of a significand of `digits` bits, or of 2^(least_exponent + 1 − digits) where that is coarser.
+struct BinaryFormat {
+  int digits, least_exponent, greatest_exponent;
+};
+
+/// IEEE 754's binary64, binary32 and binary16, and bfloat16.
+BinaryFormat binary_format(Precision precision) {
+  switch (precision) {
+    case Precision::kFp64:
+      return {53, -1022, 1023};
+    case Precision::kFp32:
+      return {24, -126, 127};
+    case Precision::kFp16:
+      return {11, -14, 15};
+    default:
+      return {8, -126, 127};
+  }
+}
+
+/// An integer times a power of two: exact sums and products of floating-point numbers, rounded when asked.
+class Dyadic {
+ public:
+  Dyadic() = default;
+  /// Exactly the value, which is finite.
+  explicit Dyadic(double value) {
+    significand_ = static_cast<std::int64_t>(std::ldexp(std::frexp(value, &exponent_), 53));
+    exponent_ -= 53;
+  }
+
+  friend Dyadic operator*(const Dyadic& a, const Dyadic& b) {
+    Dyadic product;
+    product.significand_ = a.significand_ * b.significand_;
+    product.exponent_ = a.exponent_ + b.exponent_;
+    return product;
+  }
+  friend Dyadic operator+(const Dyadic& a, const Dyadic& b) {
+    if (a.significand_ == 0) return b;
+    if (b.significand_ == 0) return a;
+    if (a.exponent_ < b.exponent_) return b + a;
+    Dyadic sum = b;
+    sum.significand_ += a.significand_ << (a.exponent_ - b.exponent_);
+    return sum;
+  }
+
+  /// The nearest number of the format, ties to the one whose last bit is 0, infinity from half a last place beyond the
+  /// greatest number on. Zero comes out as +0.
+  double rounded(const BinaryFormat& format) const {
+    if (significand_ == 0) return 0;
+    Integer magnitude = abs(significand_);
+    const int greatest_bit = static_cast<int>(msb(magnitude)) + exponent_;
+    const int last_place = std::max(greatest_bit, format.least_exponent) - (format.digits - 1);
+    if (last_place > exponent_) magnitude = shifted_right(magnitude, static_cast<unsigned>(last_place - exponent_));
+    const int exponent = std::max(last_place, exponent_);
+    const double sign = significand_ < 0 ? -1 : 1;
+    if (magnitude != 0 && static_cast<int>(msb(magnitude)) + exponent > format.greatest_exponent)
+      return sign * std::numeric_limits<double>::infinity();
+    return sign * std::ldexp(static_cast<double>(magnitude), exponent);  // exact: at most 53 bits are left
+  }
+
+ private:
+  /// n / 2^bits to the nearest integer, ties to even; n ≥ 0 and bits > 0.
+  static Integer shifted_right(const Integer& n, unsigned bits) {
+    Integer quotient = n >> bits;
+    const Integer rest = n - (quotient << bits), half = Integer(1) << (bits - 1);
+    if (rest > half || (rest == half && bit_test(quotient, 0))) ++quotient;
+    return quotient;
+  }
+
+  Integer significand_ = 0;
+  int exponent_ = 0;  ///< the number is significand · 2^exponent
+};
 
 /// The definitions of simulate/arithmetic/arithmetic.h, by exact dyadic numbers: the oracle of one arithmetic.
 struct Promised {

@@ -701,35 +701,6 @@ TEST_CASE("mixed formats accumulate in fp32 and store once; tf32 shortens factor
     CHECK_THROWS_AS(DeterministicArithmetic{name}, InputError);
 }
 
-TEST_CASE("the re-checker's network is the reference, number for number") {
-  std::mt19937_64 random(13);
-  std::vector<Network> networks{one_hot(random_automaton(random, 5, 3)),
-                                symmetric(4, 2, Swap::kUnit),
-                                symmetric(3, 1, Swap::kDoubled),
-                                rotation(7, {0, 1, 3}),
-                                two_reflections(5),
-                                flip_flop_toggle(),
-                                delayed_toggle()};
-  for (std::size_t i = 0; i < networks.size(); ++i)
-    for (const ArithmeticName name : ArithmeticName::all())
-      for (const Form form : {Form::kStructured, Form::kDense}) {
-        CAPTURE(i);
-        CAPTURE(to_string(name));
-        const RecheckedNetwork plain(networks[i], to_string(name), form);
-        const auto reference = reference_evaluator(networks[i], name, form);
-        RecheckedNetwork::Moment moment = plain.start();
-        for (int t = 0; t < 100; ++t) {
-          const auto letter = static_cast<Letter>(random() % networks[i].automaton.letters());
-          moment = plain.step(moment, letter);
-          REQUIRE(plain.read(moment) == reference->step(letter));
-          std::vector<double> numbers;
-          for (const RecheckedNumbers& layer : moment.numbers)
-            numbers.insert(numbers.end(), layer.begin(), layer.end());
-          REQUIRE(numbers == reference->numbers());
-        }
-      }
-}
-
 TEST_CASE("a certificate of each kind is established") {
   for (const auto& [name, network, certificate] : sample_certificates()) {
     CAPTURE(name);

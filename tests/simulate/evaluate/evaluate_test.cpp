@@ -20,6 +20,7 @@
 #include "tests/scratch.h"
 #include "tests/simulate/formed_networks.h"
 #include "tests/simulate/hand_built.h"
+#include "tests/simulate/reference_evaluator.h"
 
 using namespace krohn;
 using namespace krohn::formed_networks;

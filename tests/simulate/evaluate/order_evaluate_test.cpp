@@ -7,6 +7,7 @@
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/evaluate/reflection_chunk.h"
 #include "tests/simulate/formed_networks.h"
+#include "tests/simulate/reference_evaluator.h"
 
 using namespace krohn;
 using namespace krohn::formed_networks;

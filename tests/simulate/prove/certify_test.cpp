@@ -7,6 +7,7 @@
 #include "krohn/simulate/prove/pairs/pair_search.h"
 #include "krohn/simulate/prove/verify.h"
 #include "tests/simulate/hand_built.h"
+#include "tests/simulate/reference_evaluator.h"
 #include "tests/simulate/replayed_search.h"
 
 using namespace krohn;

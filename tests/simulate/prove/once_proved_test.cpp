@@ -8,6 +8,7 @@
 #include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/certify.h"
+#include "tests/simulate/reference_evaluator.h"
 
 using namespace krohn;
 

@@ -30,6 +30,7 @@
 #include "krohn/simulate/prove/pairs/pair_search.h"
 #include "krohn/simulate/words/random_letters.h"
 #include "tests/simulate/hand_built.h"
+#include "tests/simulate/reference_evaluator.h"
 
 using namespace krohn;
 using namespace krohn::hand_built;

@@ -13,6 +13,7 @@
 #include "krohn/simulate/run/run_dfa.h"
 #include "krohn/simulate/words/random_letters.h"
 #include "tests/simulate/hand_built.h"
+#include "tests/simulate/reference_evaluator.h"
 
 using namespace krohn;
 using namespace krohn::hand_built;

@@ -10,6 +10,7 @@
 #include "krohn/simulate/evaluate/lanes/sample.h"
 #include "tests/simulate/formed_networks.h"
 #include "tests/simulate/hand_built.h"
+#include "tests/simulate/reference_evaluator.h"
 
 using namespace krohn;
 using namespace krohn::hand_built;

@@ -8,6 +8,7 @@
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/orders/certify_order.h"
 #include "tests/simulate/hand_built.h"
+#include "tests/simulate/reference_evaluator.h"
 
 using namespace krohn;
 using namespace krohn::hand_built;

@@ -19,6 +19,7 @@
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/certify.h"
 #include "tests/simulate/hand_built.h"
+#include "tests/simulate/reference_evaluator.h"
 
 using namespace krohn;
 using namespace krohn::hand_built;
