@@ -388,14 +388,15 @@ void add_nonlinear(std::vector<CertifiedCell>& cells) {
   }
 }
 
-/// Proved as they are trained, mostly.
+/// Elman's cells learn a group that is not of order 2 on short words, at a smaller rate.
 void add_contracting(std::vector<CertifiedCell>& cells) {
   for (const auto& [family, cell] : {std::pair("RNN", "rnn"), std::pair("GRU", "gru"), std::pair("LSTM", "lstm")})
     for (const char* task : {"parity", "Z3", "S3/swaps", "regex:(a|b)*abb"}) {
-      TrainOptions training = steady({1, 20}, 1e-2, 3000);
+      const bool is_slow = cell == std::string("rnn") && (task == std::string("Z3") || task == std::string("S3/swaps"));
+      TrainOptions training = is_slow ? steady({1, 10}, 3e-3, 6000) : steady({1, 20}, 1e-2, 3000);
       training.smoothing = 0;
       training.optimiser.clip = 1;
-      training.contract = 3;
+      training.contract = 10;
       cells.push_back(
           {std::string(family) + ", contracting", task, std::string(cell) + ":hidden=16,inputs=16", training, ""});
     }

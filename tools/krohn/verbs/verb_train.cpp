@@ -424,7 +424,7 @@ void add_train(CLI::App& app, Work& chosen) {
       .show_default();
   verb.add_option(
           "--contract", options->contract,
-          "Of rnn, gru and lstm: weight by which two readings with noise are drawn together; 3 is tried; 0: off")
+          "Of rnn, gru and lstm: weight by which two readings with noise are drawn together; 3 to 10 are tried; 0: off")
       .between(0.0, 1e6)
       .show_default();
   add_count(verb, "--samples", options->samples, "Train on so many samples again and again; 0: on new ones");
