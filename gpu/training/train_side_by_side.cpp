@@ -20,6 +20,8 @@ void require_alike(std::span<Trainer* const> trainers) {
   for (const Trainer* trainer : trainers) {
     if (trainer->options().optimiser.coupled_decay > 0)
       throw NotOnDevice("a decay that is coupled to the gradient is the processor's; take --device cpu");
+    if (trainer->options().contract > 0)
+      throw NotOnDevice("cells are trained to contract on the processor; take --device cpu");
     if (trainer->model().name() != trainers[0]->model().name() ||
         trainer->options().words != trainers[0]->options().words ||
         trainer->options().samples != trainers[0]->options().samples ||

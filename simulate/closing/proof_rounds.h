@@ -42,8 +42,9 @@ class ProofRounds {
  public:
   /// Before step 1, 2, …: at every validation the model is rounded and proved, where it answers at least 99 % of the
   /// validation correctly; where that is no proof, its letters are pulled toward a finite monoid, and training goes on
-  /// from there. A model whose scale is free is settled first: its states must come back, not their directions alone. A
-  /// pure function of the model: a resumed run makes the same attempts.
+  /// from there. Cells that are trained to contract are proved as they are, and rounded after the last step alone. A
+  /// model whose scale is free is settled first: its states must come back, not their directions alone. A pure function
+  /// of the model: a resumed run makes the same attempts.
   void before_step(Trainer& trainer, const Task& task);
   /// After the last step; where there is no proof, what stands against one is looked for.
   void at_end(const Trainer& trainer, const Task& task);
@@ -61,7 +62,7 @@ class ProofRounds {
   void rule_out(std::string why) { ruled_out_ = std::move(why); }
 
  private:
-  void attempt(const SequenceModel<float>& model, const Trainer& trainer, const Task& task);
+  void attempt(ProvedClosing made);
 
   std::string ruled_out_, against_;
   std::optional<ProvedClosing> last_;
@@ -86,7 +87,7 @@ CertifiedRun train_to_proof(const Task& task, std::string_view model, const Trai
 
 /// The procedure that closes a run: rounding, pulling, and when either is tried. To be raised whenever any of it
 /// changes: a kept run that an older procedure ended is then made again, and does not count as one of this.
-inline constexpr int kClosingProcedure = 3;
+inline constexpr int kClosingProcedure = 4;
 
 struct CertifiedCell {
   std::string family, task, model;

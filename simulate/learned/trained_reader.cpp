@@ -19,6 +19,7 @@
 #include "krohn/simulate/learned/model_operations.h"
 #include "krohn/simulate/learned/spectrum.h"
 #include "krohn/simulate/models/cell_model.h"
+#include "krohn/simulate/models/cross_entropy.h"
 #include "krohn/simulate/operations/operations_reader.h"
 #include "krohn/simulate/operations/stated_lists.h"
 #include "krohn/simulate/prove/machine/reader_run.h"
@@ -183,6 +184,66 @@ TrainedLogits trained_logits(const SequenceModel<float>& model, Precision precis
     };
   };
   return precision == Precision::kFp64 ? logits_of(double{}) : logits_of(float{});
+}
+
+Contraction measured_contraction(const SequenceModel<float>& model, const Task& task) {
+  constexpr std::size_t kBefore = 12, kSoon = 8, kLate = 24, kMostDirections = 32, kWide = 64;
+  constexpr double kStep = 1e-4;
+  const FloatEnvironment environment;
+  const Operations operations = model_operations(model, task, Precision::kFp64);
+  StatedLists<double> lists(operations, model.tensors());
+  const auto read = [&](std::uint32_t token, std::vector<std::vector<double>>& memories) {
+    lists.read_token(token);
+    for (std::vector<double>& memory : memories) {
+      lists.read_memory(memory);
+      memory = lists.kept();
+    }
+  };
+  std::vector<std::vector<double>> start{lists.start()};
+  for (const std::uint32_t token : operations.before) read(token, start);
+  const auto size = static_cast<Eigen::Index>(start[0].size());
+  Random random(1);
+  Eigen::MatrixXd directions = Eigen::MatrixXd::Identity(size, size);
+  if (start[0].size() > kMostDirections) {
+    directions.resize(size, kMostDirections);
+    fill_normal(std::span(directions.data(), static_cast<std::size_t>(directions.size())), random);
+    directions = orthonormal_basis(directions);
+  }
+
+  Contraction result;
+  result.words = start[0].size() > kWide ? 8 : 32;
+  for (std::uint64_t i = 0; i < result.words; ++i) {
+    std::vector<std::uint32_t> word(kBefore + kLate);
+    const std::size_t period = i % 3 == 1 ? 1 + random.below(6) : word.size(),
+                      times = i % 3 == 2 ? 1 + random.below(6) : 1;
+    for (std::size_t t = 0; t < word.size(); ++t)
+      word[t] = t >= period      ? word[t - period]
+                : t % times != 0 ? word[t - 1]
+                                 : operations.tokens[random.below(operations.tokens.size())];
+    std::vector<std::vector<double>> memories = start;
+    for (std::size_t t = 0; t < kBefore; ++t) read(word[t], memories);
+    const std::vector<double> middle = memories[0];
+    memories.clear();
+    for (Eigen::Index j = 0; j < directions.cols(); ++j)
+      for (const double step : {kStep, -kStep}) {
+        memories.push_back(middle);
+        for (std::size_t k = 0; k < middle.size(); ++k)
+          memories.back()[k] += step * directions(static_cast<Eigen::Index>(k), j);
+      }
+    for (std::size_t t = 1; t <= kLate; ++t) {
+      read(word[kBefore + t - 1], memories);
+      if (t != kSoon && t != kLate) continue;
+      Eigen::MatrixXd apart(size, directions.cols());
+      for (Eigen::Index j = 0; j < apart.cols(); ++j)
+        for (Eigen::Index k = 0; k < size; ++k) {
+          const auto at = static_cast<std::size_t>(k), of = 2 * static_cast<std::size_t>(j);
+          apart(k, j) = (memories[of][at] - memories[of + 1][at]) / (2 * kStep);
+        }
+      double& worst = t == kSoon ? result.after_8 : result.after_24;
+      worst = apart.allFinite() ? std::max(worst, thin_singular_values(apart).values(0)) : INFINITY;
+    }
+  }
+  return result;
 }
 
 Extraction extract_trained(const TrainedReader& machine, const Task& task, const ExtractOptions& options,

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <utility>
 
+#include "krohn/groups/base/random.h"
 #include "krohn/simulate/arithmetic/numbers.h"
 #include "krohn/simulate/arithmetic/parallel_for.h"
 #include "krohn/simulate/models/cross_entropy.h"
@@ -72,6 +74,15 @@ struct PrefixRows {
     while (first.size() > 1 && first.back() == first[first.size() - 2]) first.pop_back();  // positions of other words
   }
 
+  /// Row ↦ the words that begin with its prefix.
+  std::vector<std::uint32_t> words(const SharedTokens& sharing) const {
+    std::vector<std::uint32_t> count(size(), 0);
+    for (std::size_t word = 0; word < sharing.length.size(); ++word)
+      for (std::size_t t = 0; t < sharing.length[word]; ++t)
+        ++count[of_token[sharing.path[word * sharing.positions + t]]];
+    return count;
+  }
+
   std::size_t size() const { return letter.size(); }
   std::size_t positions() const { return first.size() - 1; }
   std::size_t count(std::size_t t) const { return first[t + 1] - first[t]; }
@@ -83,6 +94,28 @@ struct PrefixRows {
       for (std::size_t t = words.shared[word]; t < words.length[word]; ++t)
         body(t, words.path.data() + word * words.positions);
   }
+};
+
+/// The noise of one reading of some words in one layer.
+class Noise {
+ public:
+  Noise(std::uint64_t seed, std::uint64_t reading, std::uint64_t layer, double deviation)
+      : random_(Random(Random(seed).next() + 2 * layer + reading).next()), scale_(deviation / 37'837) {}
+
+  /// Four uniform numbers of 16 bits are nearly normal in sum, at the price of one of 64, and the same on every
+  /// machine.
+  template <class Real>
+  void add_to(Real* numbers, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint64_t bits = random_.next();
+      const auto part = [&](int shift) { return static_cast<std::int32_t>(bits >> shift & 0xFFFF); };
+      numbers[i] += static_cast<Real>((part(0) + part(16) + part(32) + part(48) - 131'070) * scale_);
+    }
+  }
+
+ private:
+  Random random_;
+  double scale_;  ///< the sum's deviation is 2^16 / √3
 };
 
 }  // namespace
@@ -151,7 +184,9 @@ struct CellModel<Real>::Across {
 template <class Real>
 class CellModel<Real>::Pass {
  public:
-  Pass(const CellModel& model, const Across& across, const PrefixRows& rows)
+  /// With noise as reading 0 or 1 of `twin`, or where that is null without.
+  Pass(const CellModel& model, const Across& across, const PrefixRows& rows, const TwinReading* twin,
+       std::uint64_t reading)
       : model_(model),
         across_(across),
         cell_(*find_cell(model.shape_.cell)),
@@ -160,15 +195,61 @@ class CellModel<Real>::Pass {
         kept_(cell_.kept * hidden_),
         rows_(rows),
         layers_(model.shape_.layers) {
-    for (std::size_t i = 0; i < layers_.size(); ++i) forward(i);
+    for (std::size_t i = 0; i < layers_.size(); ++i)
+      if (twin != nullptr)
+        forward(i, Noise(twin->seed, reading, i, twin->noise));
+      else
+        forward(i, std::nullopt);
   }
 
-  /// The last layer's output after a row's prefix.
-  const Real* output(std::size_t row) const { return layers_.back().after.data() + row * kept_; }
+  /// The loss of the answers at rows `at`, as a part of a mean over `all`, and its gradient by the read-out.
+  BatchLoss answer(const DistinctTargets& asked, std::span<const std::uint32_t> at, std::uint64_t all,
+                   std::span<Real> gradient) {
+    const std::size_t labels = model_.labels(), head = model_.head(), count = at.size();
+    Numbers<Real> outputs(count * hidden_), logits(count * labels);
+    for (std::size_t i = 0; i < count; ++i)
+      std::copy_n(layers_.back().after.data() + at[i] * kept_, hidden_, outputs.data() + i * hidden_);
+    fill_rows(model_.part(head + 1), labels, count, logits.data());
+    kernels_.add_product(
+        {count, labels, hidden_, outputs.data(), hidden_, 1, across_.head.data(), labels, logits.data(), labels});
+    const BatchLoss result = cross_entropy<Real>(logits, model_.labels(), asked.targets, asked.counts, all);
+    if (gradient.empty()) return result;
 
-  /// By that, `hidden` numbers a row.
-  void adjoint(Numbers<Real> by_output, std::span<Real> gradient) {
-    for (std::size_t i = layers_.size(); i-- > 0;) by_output = layer_adjoint(i, by_output, gradient);
+    kernels_.add_product({labels, hidden_, count, logits.data(), 1, labels, outputs.data(), hidden_,
+                          model_.part_of(gradient, head).data(), hidden_});
+    add_rows<Real>(logits, model_.part_of(gradient, head + 1));
+    Numbers<Real> by_outputs = zeros<Real>(count * hidden_);
+    by_output_ = zeros<Real>(rows_.size() * hidden_);
+    kernels_.add_product({count, hidden_, labels, logits.data(), labels, 1, model_.part(head).data(), hidden_,
+                          by_outputs.data(), hidden_});
+    for (std::size_t i = 0; i < count; ++i) {
+      Real* const to = by_output_.data() + at[i] * hidden_;
+      for (std::size_t j = 0; j < hidden_; ++j) to[j] += by_outputs[i * hidden_ + j];
+    }
+    return result;
+  }
+
+  /// Σ share |m − m'|² over the rows and the layers.
+  double distance(const Pass& other, std::span<const double> share) const {
+    double sum = 0;
+    for (std::size_t i = 0; i < layers_.size(); ++i)
+      for (std::size_t row = 0; row < rows_.size(); ++row)
+        for (std::size_t j = row * kept_; j < (row + 1) * kept_; ++j) {
+          const double apart = double{layers_[i].after[j]} - double{other.layers_[i].after[j]};
+          sum += share[row] * apart * apart;
+        }
+    return sum;
+  }
+
+  /// The gradient of the answers, and where there is another reading that of the distance to it.
+  void adjoint(const Pass* other, std::span<const double> share, std::span<Real> gradient) {
+    for (std::size_t i = layers_.size(); i-- > 0;) {
+      Numbers<Real> by_memory = zeros<Real>(rows_.size() * kept_);
+      if (other != nullptr)
+        for (std::size_t j = 0; j < by_memory.size(); ++j)
+          by_memory[j] = static_cast<Real>(2 * share[j / kept_]) * (layers_[i].after[j] - other->layers_[i].after[j]);
+      by_output_ = layer_adjoint(i, std::move(by_memory), gradient);
+    }
   }
 
  private:
@@ -198,7 +279,7 @@ class CellModel<Real>::Pass {
             nullptr};
   }
 
-  void forward(std::size_t i) {
+  void forward(std::size_t i, std::optional<Noise> noise) {
     Layer& own = layers_[i];
     own.before.resize(rows_.size() * kept_), own.after.resize(rows_.size() * kept_);
     own.state.resize(rows_.size() * gates_);
@@ -215,6 +296,7 @@ class CellModel<Real>::Pass {
       if (t > 0) {
         for (std::size_t row = first; row < first + count; ++row)
           std::copy_n(own.after.data() + rows_.parent[row] * kept_, kept_, own.before.data() + row * kept_);
+        if (noise) noise->add_to(own.before.data() + first * kept_, count * kept_);
         kernels_.add_product({count, gates_, hidden_, own.before.data() + first * kept_, kept_, 1,
                               across_.state[i].data(), gates_, state, gates_});
       }
@@ -224,16 +306,17 @@ class CellModel<Real>::Pass {
     }
   }
 
-  /// Gives the gradient by what the layer below gives, nothing in the first one.
-  Numbers<Real> layer_adjoint(std::size_t i, const Numbers<Real>& by_output, std::span<Real> gradient) {
+  /// `by_memory`: of each row's own; the letters that follow add theirs. Gives the gradient by what the layer below
+  /// gives, nothing in the first one.
+  Numbers<Real> layer_adjoint(std::size_t i, Numbers<Real> by_memory, std::span<Real> gradient) {
     Layer& own = layers_[i];
     const std::span<const Real> weights = part(i, kState);
-    Numbers<Real> by_memory = zeros<Real>(rows_.size() * kept_), apart(cell_.sums ? 0 : own.state.size());
+    Numbers<Real> apart(cell_.sums ? 0 : own.state.size());
     const Numbers<Real>&by_state = own.state, &by_input = cell_.sums ? by_state : apart;
     for (std::size_t t = rows_.positions(); t-- > 0;) {
       const std::size_t first = rows_.first[t];
       Real* const by_own = by_memory.data() + first * kept_;
-      kernels_.step_cells_adjoint(cells(i, t), {by_output.data() + first * hidden_, by_own,
+      kernels_.step_cells_adjoint(cells(i, t), {by_output_.data() + first * hidden_, by_own,
                                                 apart.empty() ? nullptr : apart.data() + first * gates_});
       if (t == 0) break;
       kernels_.add_product({rows_.count(t), hidden_, gates_, by_state.data() + first * gates_, gates_, 1,
@@ -289,49 +372,62 @@ class CellModel<Real>::Pass {
   std::size_t hidden_, gates_, kept_;
   const PrefixRows& rows_;
   std::vector<Layer> layers_;
+  Numbers<Real> by_output_;  ///< the gradient by the outputs of the layer at hand, `hidden` numbers a row
 };
 
 template <class Real>
 BatchLoss CellModel<Real>::loss(const TrainingBatch& batch, std::span<Real> gradient) const {
+  return loss_of(batch, nullptr, gradient);
+}
+
+template <class Real>
+BatchLoss CellModel<Real>::twin_loss(const TrainingBatch& batch, const TwinReading& twin,
+                                     std::span<Real> gradient) const {
+  return loss_of(batch, &twin, gradient);
+}
+
+template <class Real>
+BatchLoss CellModel<Real>::loss_of(const TrainingBatch& batch, const TwinReading* twin,
+                                   std::span<Real> gradient) const {
   const PrefixOrder order = prefix_order(batch);
   const Across across(*this);
+  const All all{batch.targets.size(), std::accumulate(batch.lengths.begin(), batch.lengths.end(), std::uint64_t{0})};
   return loss_of_slices<Real>(
       batch, slices_of(batch, order.words, order.shared, Model::parameters().size()), Model::threads(), gradient,
       [&](const Slice& slice, std::span<const TrainingBatch::Target> targets, std::span<Real> own) {
-        return slice_loss(shared_rows_of(batch, slice, Model::letters()), across, targets, batch.targets.size(), own);
+        std::optional<TwinReading> of_slice;
+        if (twin != nullptr) of_slice = {twin->weight, twin->noise, Random(twin->seed).next() + slice.words.front()};
+        return slice_loss(shared_rows_of(batch, slice, Model::letters()), across, targets, all,
+                          of_slice ? &*of_slice : nullptr, own);
       });
 }
 
 template <class Real>
 BatchLoss CellModel<Real>::slice_loss(const TokenRows& tokens, const Across& across,
-                                      std::span<const TrainingBatch::Target> targets, std::uint64_t all,
-                                      std::span<Real> gradient) const {
+                                      std::span<const TrainingBatch::Target> targets, const All& all,
+                                      const TwinReading* twin, std::span<Real> gradient) const {
   const PrefixRows rows(tokens);
-  Pass pass(*this, across, rows);
   const DistinctTargets asked = distinct_targets(targets, tokens);
-  const std::size_t labels = Model::labels(), hidden = shape_.hidden, count = asked.rows.size();
-  const auto& kernels = training_kernels<Real>();
+  std::vector<std::uint32_t> at;
+  for (const std::size_t row : asked.rows) at.push_back(rows.of_token[row]);
+  std::vector<double> share;
+  if (twin != nullptr)
+    for (const std::uint32_t words : rows.words(*tokens.sharing))
+      share.push_back(twin->weight * words / static_cast<double>(all.letters));
 
-  Numbers<Real> outputs(count * hidden), logits(count * labels);
-  for (std::size_t i = 0; i < count; ++i)
-    std::copy_n(pass.output(rows.of_token[asked.rows[i]]), hidden, outputs.data() + i * hidden);
-  fill_rows(part(head() + 1), labels, count, logits.data());
-  kernels.add_product(
-      {count, labels, hidden, outputs.data(), hidden, 1, across.head.data(), labels, logits.data(), labels});
-  const BatchLoss result = cross_entropy<Real>(logits, Model::labels(), asked.targets, asked.counts, all);
-  if (gradient.empty()) return result;
-
-  kernels.add_product({labels, hidden, count, logits.data(), 1, labels, outputs.data(), hidden,
-                       part_of(gradient, head()).data(), hidden});
-  add_rows<Real>(logits, part_of(gradient, head() + 1));
-  Numbers<Real> by_outputs = zeros<Real>(count * hidden), by_rows = zeros<Real>(rows.size() * hidden);
-  kernels.add_product(
-      {count, hidden, labels, logits.data(), labels, 1, part(head()).data(), hidden, by_outputs.data(), hidden});
-  for (std::size_t i = 0; i < count; ++i) {
-    Real* const to = by_rows.data() + rows.of_token[asked.rows[i]] * hidden;
-    for (std::size_t j = 0; j < hidden; ++j) to[j] += by_outputs[i * hidden + j];
+  std::vector<Pass> readings;
+  readings.reserve(2);
+  for (std::uint64_t reading = 0; reading < (twin == nullptr ? 1 : 2); ++reading)
+    readings.emplace_back(*this, across, rows, twin, reading);
+  BatchLoss result;
+  for (Pass& reading : readings) {
+    const BatchLoss own = reading.answer(asked, at, all.targets * readings.size(), gradient);
+    result = {result.loss + own.loss, result.right + own.right, result.targets + own.targets};
   }
-  pass.adjoint(std::move(by_rows), gradient);
+  if (twin != nullptr) result.loss += readings[0].distance(readings[1], share);
+  if (gradient.empty()) return result;
+  readings[0].adjoint(twin == nullptr ? nullptr : &readings[1], share, gradient);
+  if (twin != nullptr) readings[1].adjoint(&readings[0], share, gradient);
   return result;
 }
 

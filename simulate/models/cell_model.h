@@ -20,6 +20,15 @@ std::string to_string(const CellShape& shape);
 /// Whether it is a model of cells; then it is read in bf16, too.
 bool is_cell_model(const SequenceModel<float>& model);
 
+/// The loss that teaches a cell to forget disturbances: every word is read twice, with independent noise on all that is
+/// passed from letter to letter, and a distance between the two memories costs. Proofs for words of every length need
+/// such contraction: memories behind words that mean the same then come together, bit for bit.
+struct TwinReading {
+  double weight = 0;  ///< λ of the term λ · mean |m − m'|², m and m' what the readings remember after a letter
+  double noise = 0;   ///< its standard deviation
+  std::uint64_t seed = 0;  ///< of the noise
+};
+
 template <class Real>
 class CellModel : public SequenceModel<Real> {
  public:
@@ -29,6 +38,9 @@ class CellModel : public SequenceModel<Real> {
   const CellShape& shape() const { return shape_; }
   std::string name() const override { return to_string(shape_); }
   BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const override;
+  /// The mean of both readings' losses, and the term, over the letters of all words and all that the layers remember;
+  /// the answers are those of both.
+  BatchLoss twin_loss(const TrainingBatch& batch, const TwinReading& twin, std::span<Real> gradient) const;
 
  private:
   using Model = SequenceModel<Real>;
@@ -36,9 +48,14 @@ class CellModel : public SequenceModel<Real> {
   using Model::part_of;
   class Pass;
   struct Across;
-  /// `all`: the targets of which the loss is the mean, those of other words too.
+  /// `twin`: null where every word is read once.
+  BatchLoss loss_of(const TrainingBatch& batch, const TwinReading* twin, std::span<Real> gradient) const;
+  /// `all`: the targets and the letters of which the loss is the mean, those of other words too.
+  struct All {
+    std::uint64_t targets, letters;
+  };
   BatchLoss slice_loss(const TokenRows& tokens, const Across& across, std::span<const TrainingBatch::Target> targets,
-                       std::uint64_t all, std::span<Real> gradient) const;
+                       const All& all, const TwinReading* twin, std::span<Real> gradient) const;
   // The parts: the embedding, four of every layer, the read-out's two.
   enum { kEmbedding, kInput, kState, kInputBias, kStateBias };
   std::size_t of_layer(std::size_t layer, std::size_t which) const { return 4 * layer + which; }

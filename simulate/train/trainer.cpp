@@ -10,7 +10,9 @@
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
+#include "krohn/groups/base/random.h"
 #include "krohn/simulate/models/bilinear_model.h"
+#include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/models.h"
 
 namespace krohn {
@@ -42,6 +44,30 @@ std::uint64_t count_of(const TensorFile& file, const char* key) {
   return count;
 }
 
+/// Every other word goes on, from some letter on, by repeating its last letters: what a cell forgets slowly adds up
+/// along such words, and random ones hardly ever are so. Tasks that do not answer after every letter stay as they are.
+void repeat_endings(TrainingBatch& batch, const Task& task, std::uint64_t seed) {
+  constexpr std::uint64_t kLongestPeriod = 6;
+  const Dfa* const oracle = task.oracle();
+  if (oracle == nullptr || task.info().place != TargetPlace::kEveryPosition) return;
+  Random random(seed);
+  for (std::uint32_t word = 0; word < batch.words; word += 2) {
+    const auto letter = [&](std::uint64_t t) -> Letter& { return batch.letters[t * batch.words + word]; };
+    const std::uint64_t length = batch.lengths[word], period = 1 + random.below(kLongestPeriod);
+    for (std::uint64_t t = period + random.below(length); t < length; ++t)
+      if (std::max(letter(t), letter(t - period)) < task.input_letters()) letter(t) = letter(t - period);
+  }
+  std::vector<State> state(batch.words, oracle->initial());
+  std::uint32_t read = 0;
+  for (TrainingBatch::Target& target : batch.targets) {
+    for (; read <= target.position; ++read)
+      for (std::uint32_t word = 0; word < batch.words; ++word)
+        if (read < batch.lengths[word])
+          state[word] = oracle->next(state[word], batch.letters[std::size_t{read} * batch.words + word]);
+    target.label = static_cast<TaskLabel>(oracle->output(state[target.word]));
+  }
+}
+
 }  // namespace
 
 TrainingBatch Trainer::draw(LengthRange lengths, std::uint64_t first_sample, std::uint32_t words) const {
@@ -57,6 +83,7 @@ std::string Trainer::fingerprint() const {
                                  by.learning_rate, by.clip, options_.seed);
   if (!task_.info().content.empty()) text += " language=" + task_.info().content;
   if (options_.smoothing > 0) text += fmt::format(" smoothing={}", options_.smoothing);
+  if (options_.contract > 0) text += fmt::format(" contract={} of {}", options_.contract, by.steps);
   if (options_.sample_seed) text += fmt::format(" sample_seed={}", *options_.sample_seed);
   if (options_.samples > 0) text += fmt::format(" samples={}", options_.samples);
   if (by.schedule == Schedule::kCosine) text += fmt::format(" cosine={}-{}", by.steps, by.least_rate);
@@ -87,6 +114,13 @@ Trainer::Trainer(const Task& task, std::string_view model, const TrainOptions& o
       gradient_(model_->parameters().size(), 0) {
   const FloatEnvironment environment;
   model_->use_threads(options.threads);
+  if (!(options.contract >= 0) || !std::isfinite(options.contract))
+    throw InputError("the weight by which a cell learns to contract is a number from 0 on");
+  if (options.contract > 0 && !is_cell_model(*model_))
+    throw InputError(fmt::format(
+        "{} cannot be trained to contract: only cells can, rnn, rnn-relu, gru and lstm, by their own kernels; leave "
+        "--contract out",
+        model_->name()));
   if (prepare) prepare(*model_);
   kept_.assign(model_->parameters().begin(), model_->parameters().end());
   validation_.loss = INFINITY;
@@ -165,11 +199,22 @@ void Trainer::step() {
 
 bool Trainer::learn(const TrainingBatch& batch) {
   const SubnormalsAsZero as_zero;
-  const auto* const bilinear =
-      AdamW::takes_outer(options_.optimiser) ? dynamic_cast<const BilinearModel<float>*>(model_.get()) : nullptr;
-  loss_ = bilinear != nullptr ? bilinear->loss(batch, gradient_, outer_) : model_->loss(batch, gradient_);
+  loss_ = loss_of(batch);
   return std::isfinite(loss_.loss) && optimiser_.step(options_.optimiser, steps_ + 1, model_->first_trained(),
                                                       gradient_, outer_, model_->parameters(), options_.threads);
+}
+
+BatchLoss Trainer::loss_of(const TrainingBatch& batch) {
+  if (options_.contract > 0) {
+    constexpr double kNoise = 0.1, kGrowing = 0.3;
+    const double grown =
+        std::min(1.0, static_cast<double>(steps_) / (kGrowing * static_cast<double>(options_.optimiser.steps)));
+    const TwinReading twin{options_.contract * grown, kNoise * grown, Random(options_.seed).next() + steps_};
+    return dynamic_cast<const CellModel<float>&>(*model_).twin_loss(batch, twin, gradient_);
+  }
+  const auto* const bilinear =
+      AdamW::takes_outer(options_.optimiser) ? dynamic_cast<const BilinearModel<float>*>(model_.get()) : nullptr;
+  return bilinear != nullptr ? bilinear->loss(batch, gradient_, outer_) : model_->loss(batch, gradient_);
 }
 
 void Trainer::end_step() {
@@ -184,7 +229,9 @@ TrainingBatch Trainer::batch_of(std::uint64_t step) const {
     words = std::min(words, options_.samples);
     first = step % (options_.samples / words) * words;
   }
-  return draw(options_.lengths, first, static_cast<std::uint32_t>(words));
+  TrainingBatch batch = draw(options_.lengths, first, static_cast<std::uint32_t>(words));
+  if (options_.contract > 0) repeat_endings(batch, task_, Random(options_.seed_of_samples()).next() + first);
+  return batch;
 }
 
 std::uint64_t Trainer::steps_to_validation() const {

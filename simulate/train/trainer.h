@@ -23,6 +23,9 @@ struct TrainOptions {
   /// The targets' smoothing (simulate/tasks/training_batch.h), also in validation. Without it states grow, and long
   /// words teach nothing (docs/MATH.md §8); with it the loss does not fall to 0.
   double smoothing = 0;
+  /// λ of the twin readings (simulate/models/cell_model.h) by which a cell learns to contract, with noise of 0.1; both
+  /// grow from 0 over the first 30 % of the steps. 0: words are read once. Validation reads without.
+  double contract = 0;
   std::uint64_t samples = 0;  ///< train on so many samples again and again; 0: on new ones at every step
   double stop_at = 1e-5;      ///< validation loss below which training ends
   std::uint64_t validate_every = 500;
@@ -52,7 +55,8 @@ class Trainer {
  public:
   enum class State : std::uint8_t { kRunning, kStopped, kFinished, kDiverged };
 
-  /// `task` must outlive the trainer. Throws InputError when the task has no length in a range, or as make_model does.
+  /// `task` must outlive the trainer. Throws InputError when the task has no length in a range, for models that are no
+  /// cell and are to contract, or as make_model does.
   /// `prepare` is given the model with its random parameters, to change them. A run of no steps only validates.
   Trainer(const Task& task, std::string_view model, const TrainOptions& options,
           const std::function<void(SequenceModel<float>&)>& prepare = {});
@@ -100,6 +104,7 @@ class Trainer {
   bool all_right() const;
   /// One step down the gradient; false where it diverges.
   bool learn(const TrainingBatch& batch);
+  BatchLoss loss_of(const TrainingBatch& batch);
   void end_step();
   void return_to_kept(State state);
   void settle(SequenceModel<float>& model) const;

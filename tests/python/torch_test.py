@@ -131,5 +131,61 @@ class Modules(unittest.TestCase):
                 self.assertTrue(torch.equal(tensor, read[name]), name)
 
 
+@unittest.skipUnless(HAS_TORCH, "PyTorch is not installed")
+class Contracting(unittest.TestCase):
+    def test_a_cell_that_learns_a_small_distance_is_proved(self):
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.embedding = nn.Embedding(2, 8)
+                self.rnn = nn.GRU(8, 12, batch_first=True)
+                self.head = nn.Linear(12, 2)
+
+            def forward(self, ids):
+                return self.head(self.rnn(self.embedding(ids))[0])
+
+        torch.manual_seed(1)
+        language, steps = krohn.Automaton("regex:(a|b)*abb"), 400
+        net = Net()
+        adam = torch.optim.Adam(net.parameters(), lr=1e-2)
+        for step in range(steps):
+            ids = torch.randint(0, 2, (32, 16))
+            labels = torch.zeros_like(ids)
+            labels[:, 2:] = (ids[:, :-2] == 0) & (ids[:, 1:-1] == 1) & (ids[:, 2:] == 1)
+            grown = min(1, step / (0.3 * steps))
+            outputs, distance = krohn.contract_loss(net.rnn, net.embedding(ids), 0.1 * grown)
+            answers = net.head(outputs).flatten(0, 1)
+            loss = nn.functional.cross_entropy(answers, labels.repeat(2, 1).flatten()) + 3 * grown * distance
+            adam.zero_grad()
+            loss.backward()
+            adam.step()
+        run = krohn.import_model(net, kind="gru", against=language, classes={"reject": 0, "accept": 1})
+        self.assertTrue(krohn.verify(run).proved)
+
+    def test_both_readings_are_the_cell_and_their_distance(self):
+        import torch
+        from torch import nn
+
+        for make, layers in ((nn.RNN, 1), (nn.GRU, 2), (nn.LSTM, 2)):
+            for batch_first in (False, True):
+                torch.manual_seed(2)
+                rnn = make(3, 4, num_layers=layers, batch_first=batch_first)
+                inputs = torch.randn(5, 7, 3)
+                outputs, distance = krohn.contract_loss(rnn, inputs, 0)
+                plain = rnn(inputs)[0]
+                self.assertTrue(torch.allclose(outputs, torch.cat([plain, plain], 0 if batch_first else 1), atol=1e-6))
+                self.assertEqual(distance.item(), 0)
+                outputs, distance = krohn.contract_loss(rnn, inputs, 0.1)
+                one, other = outputs.chunk(2, 0 if batch_first else 1)
+                seen = (one - other).square().sum(-1).mean().item()  # of the last layer's outputs alone
+                self.assertGreater(distance.item(), seen if make is not nn.RNN else seen * 0.999)
+                if make is nn.RNN:
+                    self.assertAlmostEqual(distance.item(), seen, places=6)
+        self.assertRaises(krohn.InputError, krohn.contract_loss, nn.GRU(3, 4, bidirectional=True), inputs)
+
+
 if __name__ == "__main__":
     unittest.main()

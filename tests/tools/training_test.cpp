@@ -347,6 +347,36 @@ TEST_CASE("a run that begins with a construction is proved without a step, and g
   CHECK(!std::filesystem::exists(place / "no"));
 }
 
+TEST_CASE("a cell that does not forget disturbances is trained on until it does, and is proved") {
+  const Workplace place("contracting");
+  const std::string line = "krohn train 'regex:(a|b)*abb' --length 1..20 --clip 1 --stop-at 0 --threads 1 --model ",
+                    gru = line + "gru:hidden=16 ";
+  REQUIRE(place.shell(gru + "--rates 1e-2 --steps 500 -o plain").status == 0);
+  const Outcome open = place.shell("krohn verify plain --max-pairs 20000");
+  CHECK(open.status == 3);
+  CHECK(contains(open.out, "measured along 32 words: of a small disturbance of its memory "));
+  CHECK(contains(open.out, "--contract 3"));
+  CHECK(contains(place.shell("krohn verify plain --max-pairs 20000 --json").out, "\"contraction\": {"));
+  const std::string on = gru + "--rates 3e-3 --steps 1500 --certify -o proved --init ";
+  const Outcome proved = place.shell(on + "plain --contract 3");
+  CAPTURE(proved.out);
+  REQUIRE(proved.status == 0);
+  CHECK(contains(proved.out, "proved for words of every length; as trained, nothing rounded"));
+  CHECK(contains(contents(place / "proved/run.json"), "\"contract\": 3.0,"));
+  CHECK(contents(place / "proved/parameters.safetensors") == contents(place / "proved/trained.safetensors"));
+  CHECK_FALSE(contains(place.shell("krohn verify proved --certificate cell.cert --json").out, "contraction"));
+  CHECK(place.shell("krohn check cell.cert proved").status == 0);
+
+  CHECK(contains(place.shell(on + "plain --contract 2").err, "another run"));
+  CHECK(contains(place.shell(on + "proved --contract 3").err, "another run"));
+  const Outcome unfit = place.shell(line + "lstm:hidden=16 --init plain -o no");
+  CHECK(unfit.status == 2);
+  CHECK(contains(unfit.err, "plain holds gru:layers=1,hidden=16,inputs=16, not lstm:"));
+  CHECK(contains(place.shell(line + "bilinear --contract 3 -o no").err, "only cells can"));
+  CHECK(contains(place.shell(gru + "--contract 3 --device cuda -o no").err, "take --device cpu"));
+  CHECK(!std::filesystem::exists(place / "no"));
+}
+
 TEST_CASE("models of PyTorch are trained by the Python that has them, or it is said how to get one") {
   const Workplace place("rivals");
   const std::string line = "krohn train parity --model torch:lstm,hidden=8 --steps 7 --rates 1e-2,3e-3 -o run";
@@ -365,7 +395,8 @@ TEST_CASE("models of PyTorch are trained by the Python that has them, or it is s
                  "-m krohn.rivals train parity --model lstm:hidden=8 -o run --length 3..40 --test-lengths 256 --rates "
                  "0.01,0.003 --steps 7"));
   // There is no option that the Python would not obey.
-  for (const char* option : {"--smoothing 0.1", "--perturb 2", "--patience 3", "--validation-length 9", "--json"}) {
+  for (const char* option :
+       {"--smoothing 0.1", "--contract 3", "--perturb 2", "--patience 3", "--validation-length 9", "--json"}) {
     CAPTURE(option);
     const Outcome refused = place.shell("export KROHN_PYTHON=./python; " + line + " " + option);
     CHECK(refused.status == 2);
@@ -467,6 +498,7 @@ TEST_CASE("run.json has every option, and the test of every run") {
                      {"words", 16},
                      {"samples", 32},
                      {"smoothing", 0.2},
+                     {"contract", 0.0},
                      {"rates", {1e-3, 1e-2}},
                      {"seed", 5},
                      {"seeds", 2},

@@ -259,9 +259,6 @@ void measure_operations(Figures& figures, const std::string& name, const Operati
       reader->read(letters);
       reader->records();
     });
-    const double clocks = shared_accesses_per_second() / 32;
-    figures.add("operations", name, static_cast<double>(words * letters) / seconds, "letters/s",
-                64 * clocks / static_cast<double>(reader->products()));
     const auto here = operations_reader(operations, tensors);
     const auto threads = static_cast<std::size_t>(omp_get_max_threads());
     const std::uint64_t fewer = std::max<std::uint64_t>(letters / 20, 2);
@@ -274,8 +271,10 @@ void measure_operations(Figures& figures, const std::string& name, const Operati
           read->read(std::vector<Letter>(kSideBySide, static_cast<Letter>(t % here->letters())), true, answers);
       });
     });
-    figures.add("operations", name + ", the processor's threads",
-                static_cast<double>(threads * kSideBySide * fewer) / beside, "letters/s", 0);
+    const double clocks = shared_accesses_per_second() / 32;
+    figures.add("operations", name, static_cast<double>(words * letters) / seconds, "letters/s",
+                Beside{.bound = 64 * clocks / static_cast<double>(reader->products()),
+                       .processor = static_cast<double>(threads * kSideBySide * fewer) / beside});
   });
 }
 

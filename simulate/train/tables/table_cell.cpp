@@ -142,6 +142,7 @@ std::string description(const Experiment& experiment) {
   if (t.sample_seed) text += fmt::format(" sample_seed={}", *t.sample_seed);
   if (t.validation_lengths)
     text += fmt::format(" validation={}-{}", t.validation_lengths->least, t.validation_lengths->greatest);
+  if (t.contract > 0) text += fmt::format(" contract={}", t.contract);
   if (by.coupled_decay > 0) text += fmt::format(" coupled_decay={}", by.coupled_decay);
   if (t.validation_words != TrainOptions{}.validation_words)
     text += fmt::format(" validation_words={}", t.validation_words);

@@ -420,6 +420,28 @@ TEST_CASE("trained models become proved models of the same architecture, right f
   }
 }
 
+TEST_CASE("cells that are trained to contract are proved with the numbers that they were trained to") {
+  for (const auto& [task_name, name] :
+       {std::pair("parity", "rnn:hidden=16"), std::pair("regex:(a|b)*abb", "gru:layers=2,hidden=8"),
+        std::pair("regex:(a|b)*abb", "lstm:hidden=16")}) {
+    CAPTURE(task_name);
+    CAPTURE(name);
+    const auto task = make_task(task_name);
+    TrainOptions options = steady({1, 20}, 1e-2, 1500);
+    options.smoothing = 0;
+    options.contract = 3;
+    const CertifiedRun run = train_to_proof(*task, name, options);
+    CAPTURE(run.rounds.why_not());
+    REQUIRE(run.rounds.is_proved());
+    const ProvedClosing& proved = *run.rounds.last();
+    CHECK(proved.closing.kept == 0);
+    CHECK_FALSE(proved.closing.moves_numbers());
+    CHECK(proved.certificate.pairs > 100);
+    for (const std::uint64_t length : {1, 2, 3, 5, 1000}) CHECK(is_right(*proved.closing.model, *task, length, 50));
+    CHECK(measured_contraction(*proved.closing.model, *task).after_24 < 1e-6);
+  }
+}
+
 TEST_CASE("models whose scale is free are settled before they are rounded, at every validation, and keep no bias") {
   const auto task = make_task("modadd3");
   const char* const name = "bilinear:full,hidden=16,inputs=8,spread=0.3,scale-free";

@@ -623,6 +623,34 @@ TEST_CASE("the operations of a model give its memory and its answers, bit for bi
       }
 }
 
+TEST_CASE("the measured contraction is that of the Jacobians, where these are known") {
+  const auto task = make_task("parity");
+  const auto measured = [&](const char* name, const std::vector<float>& diagonal) {
+    const auto model = make_model<float>(name, *task, 1);
+    std::ranges::fill(model->parameters(), 0.0F);  // every memory stays 0
+    const std::size_t first = model->begin_of("rnn.weight_hh_l0");
+    for (std::size_t i = 0; i < diagonal.size(); ++i)
+      model->parameters()[first + i * (diagonal.size() + 1)] = diagonal[i];
+    return measured_contraction(*model, *task);
+  };
+  struct Fact {
+    const char* name;
+    std::vector<float> diagonal;
+    double share, factor = 1;
+  };
+  // Gates of ½: h ← h / 2; c ← c / 2 and h = tanh(c) / 2, where a disturbance of c is one of h, too.
+  for (const auto& [name, diagonal, share, factor] :
+       {Fact{"rnn:hidden=3", {0.5F, 0.25F, -0.75F}, 0.75}, Fact{"rnn:hidden=40", std::vector<float>(40, 0.9F), 0.9},
+        Fact{"rnn:hidden=80", std::vector<float>(80, -1.0F), 1}, Fact{"rnn:hidden=2", {1.25F, 0}, 1.25},
+        Fact{"gru:hidden=3", {}, 0.5}, Fact{"lstm:hidden=2", {}, 0.5, std::sqrt(1.25)}}) {
+    CAPTURE(name);
+    const Contraction found = measured(name, diagonal);
+    CHECK(found.after_8 == doctest::Approx(factor * std::pow(share, 8)).epsilon(1e-4));
+    CHECK(found.after_24 == doctest::Approx(factor * std::pow(share, 24)).epsilon(1e-3));
+    CHECK(found.words == (diagonal.size() > 64 ? 8 : 32));
+  }
+}
+
 TEST_CASE("the operations of another library's layers are the layers, whatever the weights are") {
   const auto task = make_task("modadd5");
   std::mt19937_64 random(11);

@@ -15,6 +15,7 @@
 #include "krohn/groups/base/random.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/models/bilinear_model.h"
+#include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/linear_model_reader.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/models/recurrence/letter_recurrence.h"
@@ -41,21 +42,25 @@ struct Tolerance {
 };
 
 /// The greatest distance of a gradient's number from the central difference of the loss, in units of the tolerance.
-double worst_slope(SequenceModel<double>& model, const TrainingBatch& batch, const std::vector<double>& gradient,
-                   double step, Tolerance tolerance) {
+double worst_slope(SequenceModel<double>& model, const std::function<double()>& loss,
+                   const std::vector<double>& gradient, double step, Tolerance tolerance) {
   double worst = 0;
   for (std::size_t i = 0; i < gradient.size(); ++i) {
     const double here = model.parameters()[i];
     model.parameters()[i] = here + step;
-    const double above = model.loss(batch, {}).loss;
+    const double above = loss();
     model.parameters()[i] = here - step;
-    const double below = model.loss(batch, {}).loss;
+    const double below = loss();
     model.parameters()[i] = here;
     const double slope = (above - below) / (2 * step);
     worst =
         std::max(worst, std::abs(slope - gradient[i]) / (tolerance.absolute + tolerance.relative * std::abs(slope)));
   }
   return worst;
+}
+
+std::function<double()> loss_of(const SequenceModel<double>& model, const TrainingBatch& batch) {
+  return [&] { return model.loss(batch, {}).loss; };
 }
 
 const std::vector<const char*> kShapes = {"bilinear:hidden=6,inputs=3",
@@ -404,7 +409,7 @@ TEST_CASE("the gradient is that of finite differences on words that are scaled o
         const auto model = make_model<double>(name, *task, 9);
         std::vector<double> gradient(model->parameters().size(), 0);
         model->loss(batch, gradient);
-        CHECK(worst_slope(*model, batch, gradient, 1e-6, {1e-6, 1e-4}) < 1);
+        CHECK(worst_slope(*model, loss_of(*model, batch), gradient, 1e-6, {1e-6, 1e-4}) < 1);
       }
   }
 }
@@ -612,8 +617,47 @@ TEST_CASE("the gradient is that of finite differences") {
       std::vector<double> gradient(model->parameters().size(), 0);
       const BatchLoss loss = model->loss(batch, gradient);
       CHECK(loss.loss == doctest::Approx(model->loss(batch, {}).loss).epsilon(1e-14));
-      CHECK(worst_slope(*model, batch, gradient, 1e-5, {1e-7, 1e-5}) < 1);
+      CHECK(worst_slope(*model, loss_of(*model, batch), gradient, 1e-5, {1e-7, 1e-5}) < 1);
     }
+  }
+}
+
+TEST_CASE("two readings of a cell with noise: the gradient, the weight of the distance and of every word") {
+  const auto task = make_task("parity");
+  TrainingBatch batch = draw_batch(*task, {2, 6}, 5, 0, 5);
+  TrainingBatch twice = batch;  // every word twice
+  twice.words *= 2;
+  twice.letters.clear();
+  for (std::size_t t = 0; t < batch.positions; ++t)
+    for (int i = 0; i < 2; ++i)
+      twice.letters.insert(twice.letters.end(), batch.letters.begin() + std::ptrdiff_t{batch.words} * t,
+                           batch.letters.begin() + std::ptrdiff_t{batch.words} * (t + 1));
+  twice.lengths.insert(twice.lengths.end(), batch.lengths.begin(), batch.lengths.end());
+  twice.targets.clear();
+  for (std::uint32_t t = 0; t < batch.positions; ++t)
+    for (std::uint32_t i = 0; i < 2; ++i)
+      for (TrainingBatch::Target target : batch.targets)
+        if (target.position == t) {
+          target.word += i * batch.words;
+          twice.targets.push_back(target);
+        }
+  for (const char* name : {"rnn:hidden=4,inputs=3", "rnn-relu:hidden=4,inputs=3", "gru:layers=2,hidden=3,one-hot",
+                           "lstm:hidden=3,inputs=2", "lstm:layers=2,hidden=3,one-hot,unbiased"}) {
+    CAPTURE(name);
+    const auto made = make_model<double>(name, *task, 9);
+    auto& model = dynamic_cast<CellModel<double>&>(*made);
+    const auto at = [&](double weight, double noise) { return model.twin_loss(batch, {weight, noise, 4}, {}).loss; };
+    std::vector<double> gradient(model.parameters().size(), 0);
+    const BatchLoss loss = model.twin_loss(batch, {3, 0.1, 4}, gradient);
+    CHECK(loss.loss == at(3, 0.1));
+    CHECK(loss.targets == 2 * batch.targets.size());
+    CHECK(worst_slope(model, [&] { return at(3, 0.1); }, gradient, 1e-5, {1e-7, 1e-5}) < 1);
+    CHECK(at(3, 0) == doctest::Approx(model.loss(batch, {}).loss).epsilon(1e-14));
+    const double distance = at(1, 0.1) - at(0, 0.1);
+    CHECK(distance > 1e-5);
+    CHECK(at(3, 0.1) - at(0, 0.1) == doctest::Approx(3 * distance).epsilon(1e-9));
+    CHECK(model.twin_loss(batch, {1, 0.1, 5}, {}).loss != at(1, 0.1));
+    CHECK(model.twin_loss(twice, {3, 0.1, 4}, {}).loss == doctest::Approx(at(3, 0.1)).epsilon(1e-14));
   }
 }
 

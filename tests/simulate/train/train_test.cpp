@@ -295,25 +295,27 @@ TEST_CASE("patience ends a run that makes no progress, with its best parameters"
 TEST_CASE("threads change no bit of a run") {
   struct Run {
     const char *task, *model;
-    double clip = 0.5;
+    double clip = 0.5, contract = 0;
   };
   // Matrices in several stretches and uneven halves; words in several slices, with shared prefixes and without.
-  for (const auto& [name, model, clip] : {Run{"modadd3", "bilinear:hidden=64,inputs=20"},
-                                          {"modadd3", "bilinear:hidden=64,inputs=20", 0},
-                                          {"S3/swaps", "bilinear:hidden=35,inputs=3,bias"},
-                                          {"S3/swaps", "bilinear:hidden=35,inputs=3,scale-free"},
-                                          {"S3/swaps", "deltaproduct:signed,width=8,heads=2,keys=4,values=5,mlp=6"},
-                                          {"parity", "deltaproduct:layers=2,width=8,heads=1,keys=4,values=4,mlp=6"},
-                                          {"parity", "diagonal:width=6,channels=4,states=2"},
-                                          {"modadd5", "lstm:layers=2,hidden=35,inputs=3"},
-                                          {"S3/swaps", "gru:layers=2,hidden=9"},
-                                          {"parity", "rnn:hidden=17,one-hot"}}) {
+  for (const auto& [name, model, clip, contract] :
+       {Run{"modadd3", "bilinear:hidden=64,inputs=20"},
+        {"modadd3", "bilinear:hidden=64,inputs=20", 0},
+        {"S3/swaps", "bilinear:hidden=35,inputs=3,bias"},
+        {"S3/swaps", "bilinear:hidden=35,inputs=3,scale-free"},
+        {"S3/swaps", "deltaproduct:signed,width=8,heads=2,keys=4,values=5,mlp=6"},
+        {"parity", "deltaproduct:layers=2,width=8,heads=1,keys=4,values=4,mlp=6"},
+        {"parity", "diagonal:width=6,channels=4,states=2"},
+        {"modadd5", "lstm:layers=2,hidden=35,inputs=3"},
+        {"S3/swaps", "gru:layers=2,hidden=9", 0.5, 3},
+        {"parity", "rnn:hidden=17,one-hot"}}) {
     CAPTURE(model);
     const auto task = make_task(name);
     TrainOptions options;
     options.lengths = {5, 30};
     options.optimiser.steps = 4;
     options.optimiser.clip = clip;
+    options.contract = contract;
     options.validate_every = 2;
     std::vector<float> expected;
     for (const unsigned threads : {1U, 2U, 3U, 8U}) {
@@ -371,16 +373,23 @@ void check_same(const TrainedRun& one, const TrainedRun& other) {
 TEST_CASE("a run that is interrupted after any step ends as one that is not, bit for bit") {
   const auto task = make_task("modadd2");
   const Scratch place("stopped-runs");
-  for (const auto& [patience, samples] : {std::pair{0, 0}, std::pair{1, 0}, std::pair{0, 16}}) {
-    const TrainOptions options = options_of(static_cast<std::uint64_t>(patience), static_cast<std::uint64_t>(samples));
-    const TrainedRun whole = train_run(*task, kModel, options, {});
+  struct Run {
+    std::uint64_t patience, samples;
+    const char* model = kModel;
+    double contract = 0;
+  };
+  for (const auto& [patience, samples, model, contract] :
+       {Run{0, 0}, Run{1, 0}, Run{0, 16}, Run{0, 0, "lstm:hidden=3,inputs=2", 3}}) {
+    TrainOptions options = options_of(patience, samples);
+    options.contract = contract;
+    const TrainedRun whole = train_run(*task, model, options, {});
     for (std::uint64_t stop = 1; stop < whole.record.steps; ++stop) {
       CAPTURE(patience);
       CAPTURE(stop);
       const std::string kept = (place / ("run-" + std::to_string(stop))).string();
       std::uint64_t steps = 0;
       CHECK_THROWS_AS(train_run(
-                          *task, kModel, options,
+                          *task, model, options,
                           [&] {
                             if (++steps == stop) throw Interrupted("interrupted");
                           },
@@ -389,13 +398,54 @@ TEST_CASE("a run that is interrupted after any step ends as one that is not, bit
       REQUIRE(std::filesystem::exists(kept));
       std::uint64_t more = 0;
       const TrainedRun gone_on = train_run(
-          *task, kModel, options, [&] { ++more; }, kept);
+          *task, model, options, [&] { ++more; }, kept);
       CHECK(more == whole.record.steps - stop);
       check_same(gone_on, whole);
     }
     std::filesystem::remove_all(place.path());
     std::filesystem::create_directories(place.path());
   }
+}
+
+TEST_CASE("runs that are to contract are told by their weight, and read words that repeat their letters") {
+  const auto task = make_task("S3/swaps");
+  const auto trainer = [&](const Task& on, double contract) {
+    TrainOptions options = options_of(0, 0);
+    options.contract = contract;
+    options.lengths = {20, 40};
+    return Trainer(on, "gru:hidden=3,inputs=2", options);
+  };
+  Trainer plain = trainer(*task, 0), own = trainer(*task, 3);
+  own.resume(trainer(*task, 3).checkpoint());
+  CHECK_THROWS_AS(own.resume(trainer(*task, 2).checkpoint()), InputError);
+  CHECK_THROWS_AS(own.resume(plain.checkpoint()), InputError);
+  CHECK_THROWS_AS(plain.resume(own.checkpoint()), InputError);
+  TrainOptions options = options_of(0, 0);
+  options.contract = 3;
+  CHECK_THROWS_AS(Trainer(*task, kModel, options), InputError);
+  options.contract = -1;
+  CHECK_THROWS_AS(Trainer(*task, "gru", options), InputError);
+
+  const TrainingBatch drawn = plain.batch_of(2), read = own.batch_of(2);
+  REQUIRE(read.lengths == drawn.lengths);
+  REQUIRE(read.targets.size() == drawn.targets.size());
+  std::vector<std::vector<Letter>> words(read.words);
+  std::vector<std::uint64_t> changed(read.words, 0);
+  for (std::uint32_t word = 0; word < read.words; ++word)
+    for (std::uint32_t t = 0; t < read.lengths[word]; ++t) {
+      words[word].push_back(read.letters[std::size_t{t} * read.words + word]);
+      changed[word] += words[word].back() != drawn.letters[std::size_t{t} * read.words + word];
+    }
+  for (const TrainingBatch::Target& target : read.targets) {
+    State state = task->oracle()->initial();
+    for (std::uint32_t t = 0; t <= target.position; ++t) state = task->oracle()->next(state, words[target.word][t]);
+    CHECK(target.label == task->oracle()->output(state));
+    CHECK(target.smoothing == 0.1F);
+  }
+  for (std::uint32_t word = 0; word < read.words; ++word) CHECK((changed[word] == 0 || word % 2 == 0));
+  CHECK(std::ranges::count(changed, 0U) < static_cast<std::ptrdiff_t>(read.words));
+  const auto at_end = make_task("modadd2");  // one answer: its words stay as they are
+  CHECK(trainer(*at_end, 3).batch_of(2).letters == trainer(*at_end, 0).batch_of(2).letters);
 }
 
 TEST_CASE("runs share their samples where a seed of the samples is given, and nothing else") {

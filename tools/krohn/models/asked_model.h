@@ -37,6 +37,9 @@ class AskedModel {
   /// The model and the way it is read, a line each, for people; and for programs.
   virtual std::vector<std::string> about(const Question& question) const = 0;
   virtual void about(nlohmann::ordered_json& json) const = 0;
+  /// The same of a question that stayed open: measurements that say why, and what may decide it.
+  virtual std::vector<std::string> about_open() const { return {}; }
+  virtual void about_open(nlohmann::ordered_json&) const {}
 };
 
 /// Throws InputError when the file is none, and for options that its kind of model does not have.

@@ -10,6 +10,7 @@
 #include "krohn/simulate/models/stock_model.h"
 #include "tools/krohn/models/asked_model.h"
 #include "tools/krohn/models/run_folder.h"
+#include "tools/krohn/shards/list_work.h"
 
 namespace krohn {
 namespace {
@@ -63,7 +64,33 @@ class AskedTrainedModel final : public AskedModel {
     if (forward_) json["forward"] = forward_json(*forward_);
   }
 
+  std::vector<std::string> about_open() const override {
+    if (!is_cell_model(*subject_.trained.model)) return {};
+    constexpr double kForgotten = 1e-6;
+    const Contraction measured = contraction();
+    std::vector<std::string> lines{fmt::format(
+        "measured along {} words: of a small disturbance of its memory {:.2g} is left after 8 letters, {:.2g} after "
+        "24, at most",
+        measured.words, measured.after_8, measured.after_24)};
+    if (measured.after_24 < kForgotten)
+      lines.emplace_back("a cell that forgets so much has few memories: a greater --max-pairs may prove it");
+    else
+      lines.push_back(fmt::format(
+          "a cell that forgets too little reaches ever new memories; `krohn train {} --model {} --init {} --contract 3 "
+          "--certify -o FOLDER` teaches it to forget",
+          shell_word(options_.against.empty() ? subject_.task_name : options_.against),
+          shell_word(subject_.trained.model->name()), shell_word(options_.model)));
+    return lines;
+  }
+  void about_open(nlohmann::ordered_json& json) const override {
+    if (!is_cell_model(*subject_.trained.model)) return;
+    const Contraction measured = contraction();
+    json["contraction"] = {{"words", measured.words}, {"after_8", measured.after_8}, {"after_24", measured.after_24}};
+  }
+
  private:
+  Contraction contraction() const { return measured_contraction(*subject_.trained.model, *subject_.task); }
+
   ModelOptions options_;
   TrainedSubject subject_;
   Dfa own_;

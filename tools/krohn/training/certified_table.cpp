@@ -147,7 +147,7 @@ int make_shard(const CertifiedTableOptions& options, const ShardOptions& shards,
 }
 
 std::vector<std::string> row_of(const Json& cell) {
-  std::uint64_t proved = 0, by_states = 0;
+  std::uint64_t proved = 0, as_trained = 0, by_states = 0;
   std::vector<double> steps, seconds;
   double share = 0;
   std::optional<double> moved;
@@ -155,6 +155,7 @@ std::vector<std::string> row_of(const Json& cell) {
     seconds.push_back(run["seconds"].get<double>());
     if (!run["proved"].get<bool>()) continue;
     ++proved;
+    as_trained += run["parts_kept"].get<std::uint64_t>() == 0;
     steps.push_back(run["steps"].get<double>());
     if (run.contains("greatest_move")) moved = std::max(moved.value_or(0), run["greatest_move"].get<double>());
     share = std::max(share, run["greatest_share"].get<double>());
@@ -165,6 +166,7 @@ std::vector<std::string> row_of(const Json& cell) {
           cell["task"].get<std::string>(),
           fmt::format("{}/{}", proved, cell["runs"].size()),
           fmt::format("{:.2f} … {:.2f}", interval.low, interval.high),
+          as_trained > 0 ? std::to_string(as_trained) : "",
           proved > 0 ? with_thousands(static_cast<std::uint64_t>(std::llround(median_of(steps)))) : "",
           moved ? fmt::format("{:.2g}", *moved) : "",
           by_states > 0 ? fmt::format("{}, {:.2g}", by_states, share) : "",
@@ -204,8 +206,8 @@ int make_certified_table(const CertifiedTableOptions& options, const ShardOption
   }
   fmt::print("Training that ends in a proof for words of every length, fp32, letter after letter; seeds {} to {}\n",
              options.first, options.first + options.count - 1);
-  std::vector<std::vector<std::string>> rows = {
-      {"model", "task", "proved", "95 % interval", "steps, median", "greatest move", "by states", "s, median"}};
+  std::vector<std::vector<std::string>> rows = {{"model", "task", "proved", "95 % interval", "as trained",
+                                                 "steps, median", "greatest move", "by states", "s, median"}};
   for (const Json& cell : cells) rows.push_back(row_of(cell));
   fmt::print("{}", format_table(rows));
   report_reasons(cells);

@@ -17,6 +17,8 @@
 #include "krohn/simulate/arithmetic/parallel_for.h"
 #include "krohn/simulate/check/sha256.h"
 #include "krohn/simulate/learned/initialise_model.h"
+#include "krohn/simulate/models/models.h"
+#include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/tasks_written.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/report/table.h"
@@ -112,6 +114,7 @@ void resume(TrainingJob& job) {
 struct Start {
   std::string name;
   std::optional<Network> network;
+  std::unique_ptr<SequenceModel<float>> model = {};  ///< or a trained model
 };
 
 Start read_start(const TrainArguments& options) {
@@ -119,9 +122,11 @@ Start read_start(const TrainArguments& options) {
     if (options.perturb > 0) throw InputError("--perturb", "there is nothing to perturb without --init");
     return {};
   }
-  std::string name = "sha256:" + sha256(read_file(options.init)).substr(0, 16);
+  const std::string file = file_of_run(options.init);
+  std::string name = "sha256:" + sha256(read_file(file)).substr(0, 16);
   if (options.perturb > 0) name += fmt::format("+{}", options.perturb);
-  return {name, load_network(options.init)};
+  if (is_trained_model(file)) return {name, std::nullopt, load_model(file).model};
+  return {name, load_network(file)};
 }
 
 TrainOptions training_options(const TrainArguments& options, const Task& task, double rate, std::uint64_t seed) {
@@ -139,6 +144,7 @@ TrainOptions training_options(const TrainArguments& options, const Task& task, d
   training.keep_most_right = options.keep_most_right;
   training.stop_at = options.stop_at;
   training.smoothing = options.smoothing;
+  training.contract = options.contract;
   training.samples = options.samples;
   training.sample_seed = options.sample_seed;
   // Runs side by side need nothing of each other, and threads within a step wait for each other: only where a number of
@@ -153,8 +159,16 @@ TrainingJob make_job(const TrainArguments& options, const Task& task, const Star
   TrainOptions training = training_options(options, task, rate, seed);
   training.start = start.name;
   const auto prepare = [&](SequenceModel<float>& model) {
-    if (!start.network) return;
-    initialise_from(model, *start.network, task);
+    if (start.model != nullptr) {
+      if (start.model->name() != model.name())
+        throw InputError("--init", fmt::format("{} holds {}, not {}; ask for that by --model", visible(options.init),
+                                               start.model->name(), model.name()));
+      model.load(start.model->tensors());
+    } else if (start.network) {
+      initialise_from(model, *start.network, task);
+    } else {
+      return;
+    }
     if (options.perturb > 0) perturb(model, options.perturb, seed);
   };
   const std::string file = fmt::format("checkpoint-rate={}-seed={}.safetensors", rate, seed);

@@ -23,7 +23,7 @@ struct TrainArguments {
   std::vector<double> rates{1e-3};
   OptimiserOptions optimiser;
   std::uint64_t words = 64, seeds = 1, seed = 1, patience = 0, validate_every = TrainOptions{}.validate_every;
-  double stop_at = 1e-5, smoothing = 0, perturb = 0;
+  double stop_at = 1e-5, smoothing = 0, contract = 0, perturb = 0;
   std::uint64_t samples = 0, checkpoint_every = 0, validation_words = TrainOptions{}.validation_words;
   unsigned threads = 0;
   std::optional<std::uint64_t> sample_seed;

@@ -121,6 +121,7 @@ std::string training_command(const ReportArguments& options, const nlohmann::ord
     line += fmt::format(" --validation-length {}..{}", run["validation_lengths"].at(0).get<std::uint64_t>(),
                         run["validation_lengths"].at(1).get<std::uint64_t>());
   if (run.value("coupled_decay", 0.0) > 0) line += " --coupled-decay " + number("coupled_decay");
+  if (run.value("contract", 0.0) > 0) line += " --contract " + number("contract");
   if (run.contains("validation_words")) line += " --validation-words " + count("validation_words");
   if (run.contains("sample_seed")) line += " --sample-seed " + count("sample_seed");
   if (is_set("validate_last")) line += " --validate-last";

@@ -25,6 +25,7 @@
 #include "krohn/simulate/train/evaluate_model.h"
 #include "tools/krohn/joined_ranks.h"
 #include "tools/krohn/models/rival_process.h"
+#include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/on_device.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/report/json_output.h"
@@ -114,6 +115,7 @@ nlohmann::ordered_json training_json(const TrainArguments& options, const Task& 
                               {"words", options.words},
                               {"samples", options.samples},
                               {"smoothing", options.smoothing},
+                              {"contract", options.contract},
                               {"rates", options.rates},
                               {"seed", options.seed},
                               {"seeds", options.seeds},
@@ -208,6 +210,8 @@ void require_roundable(const SequenceModel<float>& model, const Task& task) {
 }
 
 void check_training(const TrainArguments& options) {
+  if (options.contract > 0 && wants_cuda(options.device))
+    throw InputError("--contract", "reads words twice on the processor; take --device cpu");
   if (options.certify && wants_cuda(options.device))
     throw InputError("--certify", "rounds between steps on the processor; take --device cpu");
   if (options.words == 0 || options.words > 1 << 16) throw InputError("--words", "a batch has 1 to 65536 words");
@@ -243,6 +247,7 @@ int train_rival(const TrainArguments& options) {
   refuse(!options.init.empty(), "--init");
   refuse(options.certify, "--certify");
   refuse(options.smoothing != 0, "--smoothing");
+  refuse(options.contract != 0, "--contract");
   refuse(options.samples != 0, "--samples");
   refuse(options.optimiser.coupled_decay != 0, "--coupled-decay");
   refuse(options.validate_last, "--validate-last");
@@ -315,7 +320,7 @@ int train_shard(const TrainArguments& options, const Task& task, const std::vect
       {},
       std::vector<std::uint64_t>(runs.size(), 1),
       is_language_name(options.task) ? files_of_language(options.task, options.reading) : std::vector<std::string>()};
-  if (!options.init.empty()) list.files.push_back(options.init);
+  if (!options.init.empty()) list.files.push_back(file_of_run(options.init));
   for (const auto& [rate, seed] : runs) list.items.push_back(fmt::format("rate={} seed={}", rate, seed));
   make_folder(options.output);
   return work_on_shard(list, *options.shards.shard, part_in(options.output, *options.shards.shard), options.threads,
@@ -340,14 +345,15 @@ int train(TrainArguments options) {
   require_output(options.output, "the run", "FOLDER");
   options.optimiser.schedule = parse_schedule(options.schedule);
   const bool is_rival = options.model.starts_with(kRivalPrefix);
-  if (options.device == "auto" && (options.certify || is_rival || options.shards.any())) options.device = "cpu";
+  if (options.device == "auto" && (options.certify || options.contract > 0 || is_rival || options.shards.any()))
+    options.device = "cpu";
   check_training(options);
   if (is_rival) return train_rival(options);
   const auto task = make_task(options.task, options.reading);
   const std::vector<RateAndSeed> runs = rates_and_seeds(options);
   const auto model = make_model<float>(options.model, *task, options.seed);
   require_same_run(options, task->info().name, model->name(), runs);
-  if (options.certify) require_roundable(*model, *task);
+  if (options.certify && options.contract == 0) require_roundable(*model, *task);
   if (options.shards.any()) return train_shard(options, *task, runs);
   const bool wants_device = wants_cuda(options.device);
   if (has_ranks() && !wants_device) train_on_ranks(options, *task, runs);
@@ -405,7 +411,8 @@ void add_train(CLI::App& app, Work& chosen) {
   verb.add_list("--rates", options->rates, "Learning rates")
       .type_name("R,…")
       .show_default(fmt::format("{:g}", fmt::join(options->rates, ",")));
-  verb.add_option("--init", options->init, "Begin with the weights of this construction").type_name("FILE");
+  verb.add_option("--init", options->init, "Begin with the weights of this construction, or of this trained model")
+      .type_name("FILE|FOLDER");
   verb.add_option("--perturb", options->perturb, "Noise on them: its deviation, in root mean squares of each tensor")
       .between(0.0, 10.0)
       .show_default();
@@ -414,6 +421,11 @@ void add_train(CLI::App& app, Work& chosen) {
   add_count(verb, "--seeds", options->seeds, "Runs for every learning rate");
   verb.add_option("--smoothing", options->smoothing, "Probability that targets spread over all labels")
       .between(0.0, 0.9)
+      .show_default();
+  verb.add_option(
+          "--contract", options->contract,
+          "Of rnn, gru and lstm: weight by which two readings with noise are drawn together; 3 to 10 are tried; 0: off")
+      .between(0.0, 1e6)
       .show_default();
   add_count(verb, "--samples", options->samples, "Train on so many samples again and again; 0: on new ones");
   add_optional_count(verb, "--sample-seed", options->sample_seed,
@@ -440,8 +452,9 @@ void add_train(CLI::App& app, Work& chosen) {
   add_count(verb, "--checkpoint-every", options->checkpoint_every,
             "Steps between checkpoints on the processor; 0: those of half a minute");
   add_device(verb, options->device, "Where: on a device all runs step side by side, with other last bits");
-  verb.add_flag("--certify", options->certify,
-                "Round what is trained to a model of the same architecture that is proved, and train on until it is");
+  verb.add_flag(
+      "--certify", options->certify,
+      "Prove what is trained, as it is or rounded to a model of the same architecture, and train on until then");
   add_seed(verb, options->seed);
   add_threads(verb, options->threads);
   add_json_flag(verb, options->json);

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -178,12 +180,18 @@ void refuse_files(const VerifyArguments& options) {
   if (!options.resume.empty()) load_run(options.resume, tested_words(options));
 }
 
+/// Not for words of every length.
+bool is_open(const VerifyArguments& options, const ModelVerdict& verdict) {
+  return !options.test_only && !verdict.certificate.is<Proved>() && !verdict.certificate.is<Refuted>();
+}
+
 nlohmann::ordered_json verdict_json(const VerifyArguments& options, const AskedModel& model,
                                     const ModelVerdict& verdict) {
   nlohmann::ordered_json json;
   json["model"] = options.model;
   model.about(json);
   add_verdict(json, verdict, model.alphabet());
+  if (is_open(options, verdict)) model.about_open(json);
   return json;
 }
 
@@ -239,10 +247,13 @@ int run_verify(const VerifyArguments& options) {
     fmt::print(stderr, "krohn: {} is not written: {}\n", options.certificate, why);
   else if (!options.certificate.empty())
     write_certificate(options.certificate, verdict.certificate, *model);
-  if (options.json)
+  if (options.json) {
     print_json(verdict_json(options, *model, verdict));
-  else
-    print_verdict(options.model, model->about(question), question, verdict, model->alphabet());
+  } else {
+    std::vector<std::string> about = model->about(question);
+    if (is_open(options, verdict)) std::ranges::move(model->about_open(), std::back_inserter(about));
+    print_verdict(options.model, about, question, verdict, model->alphabet());
+  }
   if (is_interrupted) throw Interrupted("interrupted: the random words were not read to the end");
   if (!verdict.not_tested.empty()) fmt::print(stderr, "krohn: {}\n", verdict.not_tested);
   if (!verdict.not_tested.empty() && !verdict.certificate.is<Refuted>()) return kUndecided;

@@ -27,8 +27,8 @@ from krohn.probe import Probe, probe
 from krohn.questions import (Answer, Decomposition, combine, decompose, disjoint, elements, empty, equal, included, info,
                              words)  # fmt: skip
 from krohn.tasks import Dataset, dataset, tasks
-from krohn.training import (Comparison, Evaluation, Learned, Run, Snapped, Table, compare, evaluate, extract_model,
-                            import_model, snap, table, train)  # fmt: skip
+from krohn.training import (Comparison, Evaluation, Learned, Run, Snapped, Table, compare, contract_loss, evaluate,
+                            extract_model, import_model, snap, table, train)  # fmt: skip
 from krohn.trial import Trial, test
 
 __all__ = [
@@ -66,6 +66,7 @@ __all__ = [
     "combine",
     "compare",
     "compile",
+    "contract_loss",
     "dataset",
     "decompose",
     "disjoint",

@@ -173,7 +173,7 @@ def train(
 ) -> Run:
     """Trains a model on a task of `tasks()` or on a language, as `krohn train` does, once for every rate and seed.
 
-    `options` are the command's others (`krohn help train`): words, schedule="cosine", smoothing, init, perturb, clip,
+    `options` are the command's others (`krohn help train`): words, schedule="cosine", smoothing, contract, init, perturb, clip,
     warmup, weight_decay, patience, threads, … Without `output` the folder is gone with the run. Ctrl-C leaves every
     run's checkpoint in `output`, and the same call goes on from there."""
     lengths = f"{length[0]}..{length[1]}" if isinstance(length, tuple) else length
@@ -183,6 +183,33 @@ def train(
             seeds=seeds, seed=seed, length=lengths, progress=progress, **options)  # fmt: skip
 
     return _in_folder(output, work)
+
+
+def contract_loss(rnn: Any, inputs: Any, noise: float = 0.1) -> Tuple[Any, Any]:
+    """Reads a batch twice by a `torch.nn.RNN`, `GRU` or `LSTM`, with independent noise on its state between the letters, as
+    `krohn train --contract` does. Returns the outputs of both readings, those of all words once and then once more, and the
+    mean squared distance between the two states. A cell that learns a small distance forgets disturbances, which a proof for
+    words of every length needs:
+
+        outputs, distance = krohn.contract_loss(net.rnn, net.embedding(ids))
+        loss = cross_entropy(net.head(outputs).flatten(0, 1), labels.repeat(2, 1).flatten()) + 3 * distance
+
+    with [words, letters] in ids and labels, and `batch_first=True`. Let weight and noise grow from 0 over the first third of
+    the steps."""
+    import torch
+
+    if rnn.bidirectional:
+        raise _krohn.InputError("a cell that reads from both ends is no machine that reads letters; take bidirectional=False")
+    time, state, outputs, distance = (1 if rnn.batch_first else 0), None, [], 0
+    for letter in torch.cat([inputs, inputs], 1 - time).split(1, time):
+        if state is not None:
+            state = [part + noise * torch.randn_like(part) for part in state]
+        output, state = rnn(letter, None if state is None else tuple(state) if len(state) > 1 else state[0])
+        state = state if isinstance(state, tuple) else (state,)
+        one, other = torch.cat(state, -1).chunk(2, 1)
+        outputs.append(output)
+        distance = distance + (one - other).square().sum((0, 2)).mean()
+    return torch.cat(outputs, time), distance / len(outputs)
 
 
 def import_model(
