@@ -317,14 +317,22 @@ class Reader final : public OperationWordsReader {
   }
 
   /// A warp is words, so that they share what they read. Their numbers lie in a block's memory where there is room for
-  /// another block beside it, which works while this one waits; and threads are as many as have eight outputs of a
-  /// product each, or two of a function, where most is spent.
+  /// another block beside it, which works while this one waits; a model with steps for all threads of a block has fewer
+  /// words there instead. Threads are as many as have eight outputs of a product each, or two of a function, where most
+  /// is spent.
   void choose_layout() {
+    const auto has_room = [&](std::uint32_t words, std::size_t blocks) {
+      job_.shift = static_cast<std::uint32_t>(std::countr_zero(words));
+      return job_.bytes() <= block_bytes() / blocks - 1024;
+    };
     std::uint32_t words = layout_.words == 0 ? kMostWordsOfBlock : layout_.words;
-    job_.shift = static_cast<std::uint32_t>(std::countr_zero(words));
-    is_roomy_ = job_.bytes() <= block_bytes() / (layout_.words == 0 ? 2 : 1) - 1024;
-    if (layout_.threads > 0) return;
-    layout_.threads = std::clamp(std::bit_ceil(std::min(units_, kMostThreads)) * words, 64U, kMostThreads);
+    is_roomy_ = has_room(words, layout_.words == 0 ? 2 : 1);
+    if (!is_roomy_ && layout_.words == 0) {
+      while (words > 1 && units_ * (words / 2) >= kMostThreads && !is_roomy_) is_roomy_ = has_room(words /= 2, 1);
+      if (!is_roomy_) has_room(words = kMostWordsOfBlock, 1);
+    }
+    if (layout_.threads == 0)
+      layout_.threads = std::clamp(std::bit_ceil(std::min(units_, kMostThreads)) * words, 64U, kMostThreads);
   }
 
   Place place_;

@@ -74,6 +74,14 @@ TEST_CASE("every layout gives the same numbers, with few constants and with many
         CHECK(check_listed_words(Place::kProcessor, model_operations(*model, *task, Precision::kFp32), model->tensors(),
                                  tracked, layout, 35, 9) == 0);
     }
+  // Too large for a block's memory, and large enough for fewer words of it.
+  for (const char* shape :
+       {"deltaproduct:layers=2,width=64,heads=4,keys=16,values=16,reflections=2,signed,conv=4,mlp=128",
+        "lstm:layers=2,hidden=512"}) {
+    const auto model = make_model<float>(shape, *task, 9);
+    CHECK(check_listed_words(Place::kProcessor, model_operations(*model, *task, Precision::kFp32), model->tensors(),
+                             tracked, {}, 3, 4) == 0);
+  }
 }
 
 TEST_CASE("checkpoints, exact and moved, in fp32 and bf16") {
