@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "krohn/gpu/automata/long_word.h"
 #include "krohn/gpu/automata/symbol_table.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/networks/ordered_layer.h"
@@ -39,6 +40,10 @@ class OrderedSampler {
     segment_ = order.kind == Order::Kind::kChunked || order.block == 0 ? UINT64_MAX
                : scans_short_segments(order)                           ? order.block * kSegmentsAtOnce
                                                                        : order.block;
+    if (automaton_.states() > SliceTables::kMostEnds) return;
+    slices_.emplace(automaton_);
+    if (slices_->kind() == SliceTables::Kind::kMaps || slices_->kind() == SliceTables::Kind::kElements)
+      reader_ = place == Place::kDevice ? cuda_slice_reader(*slices_) : reference_slice_reader(*slices_, 1);
   }
 
   SampleReport run(std::uint64_t length, std::uint64_t first) {
@@ -111,7 +116,8 @@ class OrderedSampler {
     return outcome;
   }
 
-  /// Before letters from, from + step, … of a segment. The truth is the processor's own: the automaton's table.
+  /// Before letters from, from + step, … of a segment. The truth is the automaton's: in slices where it has small maps
+  /// or a small monoid, otherwise by its table here.
   std::vector<std::uint32_t> automaton_states(const RandomWord& word, const LayerWord<D>& segment, std::uint64_t from,
                                               std::uint64_t step, std::uint64_t count) {
     std::vector<std::uint32_t> before;
@@ -134,7 +140,20 @@ class OrderedSampler {
       }
     };
     read_to(from);
-    for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t at = segment.segment + from;
+    std::uint64_t whole = std::min(count, (segment.letters - from) / step);
+    if (!reader_ || whole < 2 || at % per_block != 0 || step % per_block != 0) whole = 0;
+    if (whole > 0) {
+      WordSlices slices{word.key(), at / per_block, whole * step / per_block, step / per_block, whole, 0};
+      const std::vector<std::uint32_t> numbers = reader_->read(slices);
+      const std::size_t each = slices_->numbers_per_slice();
+      for (std::uint64_t i = 0; i < whole; ++i) {
+        before.push_back(automaton_state_);
+        automaton_state_ = slices_->follow(std::span(numbers).subspan(i * each, each), automaton_state_).value();
+      }
+      asked_ += whole * step;
+    }
+    for (std::uint64_t i = whole; i < count; ++i) {
       before.push_back(automaton_state_);
       read_to(std::min(from + (i + 1) * step, segment.letters));
     }
@@ -202,6 +221,8 @@ class OrderedSampler {
   const SampleOptions& options_;
   const Dfa& automaton_;
   SymbolTable table_;
+  std::optional<SliceTables> slices_;
+  std::unique_ptr<SliceReader> reader_;
   NetworkImage<A> image_;
   Buffer<std::byte> bytes_;
   DeviceNetwork<Number> network_;
