@@ -24,7 +24,8 @@ struct TrainOptions {
   /// words teach nothing (docs/MATH.md §8); with it the loss does not fall to 0.
   double smoothing = 0;
   /// λ of the twin readings (simulate/models/cell_model.h) by which a cell learns to contract, with noise of 0.1; both
-  /// grow from 0 over the first 30 % of the steps. 0: words are read once. Validation reads without.
+  /// grow from 0 over the first 30 % of the steps. Where a task answers after every letter, every other word of a step
+  /// then ends in repetitions. 0: words are read once, as in validation.
   double contract = 0;
   std::uint64_t samples = 0;  ///< train on so many samples again and again; 0: on new ones at every step
   double stop_at = 1e-5;      ///< validation loss below which training ends

@@ -18,6 +18,7 @@
 #include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/closing/close_model.h"
+#include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/tasks/task_automaton.h"
@@ -206,7 +207,9 @@ std::string save_best(const TrainArguments& options, const Task& task, const Tra
 /// Before the first step, not after the last.
 void require_roundable(const SequenceModel<float>& model, const Task& task) {
   const std::string why = why_never_rounded(model, task);
-  if (!why.empty()) throw InputError("--certify", fmt::format("{} is never rounded: {}", model.name(), why));
+  if (!why.empty())
+    throw InputError("--certify", fmt::format("{} is never rounded: {}{}", model.name(), why,
+                                              is_cell_model(model) ? "; --contract may have it proved as it is" : ""));
 }
 
 void check_training(const TrainArguments& options) {
