@@ -421,6 +421,33 @@ void describe_mlstm(StockShape& shape, const StockDict& layer, Settings& setting
   if (is_stack) shape.logit_cap = settings.real("logit-cap", 30, true);
 }
 
+void describe_m2rnn(StockShape& shape, const StockDict& layer, Settings& settings, bool) {
+  const std::uint32_t heads = layer.extent("decay_gate.A_log", 1, 0), values = layer.extent("state_weight", 3, 1);
+  const auto shared = [&](const char* name) {
+    const auto own = static_cast<std::uint32_t>(settings.real(name, heads));
+    if (own == 0 || heads % own != 0)
+      throw InputError("--with", fmt::format("{}={}: {} heads cannot share so many", name, own, heads));
+    shape.numbers[name] = own;
+    return own;
+  };
+  const std::uint32_t q = shared("q-heads"), k = shared("k-heads"), v = shared("v-heads"), f = shared("f-heads"),
+                      rows = layer.extent("input_projection.weight", 2, 0), others = v * values + f + heads * values;
+  if (f != 1 && f != heads) throw InputError("--with", "f-heads: there is one, or one for every head");
+  if (v != 1 && v != heads && layer.has("D")) throw InputError("--with", "v-heads: beside D there is one, or all");
+  if (rows <= others) layer.fail("input_projection.weight", "it has no rows for queries and keys");
+  shape.width = layer.extent("input_projection.weight", 2, 1);
+  shape.numbers["heads"] = heads;
+  shape.numbers["values"] = values;
+  shape.numbers["keys"] = layer.part("input_projection.weight", rows - others, q + k);
+  shape.numbers["w-heads"] = layer.extent("state_weight", 3, 0);
+  layer.part("decay_gate.A_log", heads, layer.extent("state_weight", 3, 0));
+  shape.numbers["taps"] = layer.has("conv1d.weight") ? layer.extent("conv1d.weight", 3, 2) : 0;
+  shape.numbers["bias"] = layer.has("input_projection.bias");
+  shape.numbers["conv-bias"] = layer.has("conv1d.bias");
+  shape.numbers["skip"] = layer.has("D");
+  shape.numbers["eps"] = settings.real("eps", 1e-5);
+}
+
 void describe_slstm(StockShape& shape, const StockDict& layer, Settings& settings, bool) {
   const char* const kernel = "slstm_cell._recurrent_kernel_";
   const std::uint32_t heads = layer.extent(kernel, 3, 0), rows = layer.extent(kernel, 3, 1);
@@ -446,6 +473,10 @@ std::unique_ptr<SequenceModel<float>> import_slstm(StateDict& dict, const Import
                       {"stock-slstm", "slstm_cell._recurrent_kernel_", "", "", "", "", "", "", describe_slstm});
 }
 
+std::unique_ptr<SequenceModel<float>> import_m2rnn(StateDict& dict, const ImportOptions& options, const Task& task) {
+  return import_stock(dict, options, task, {"stock-m2rnn", "state_weight", "", "", "", "", "", "", describe_m2rnn});
+}
+
 namespace {
 
 struct Kind {
@@ -458,7 +489,7 @@ constexpr std::array kKinds{
     Kind{"lstm", import_cell},          Kind{"bilinear", import_bilinear},    Kind{"deltanet", import_delta},
     Kind{"deltaproduct", import_delta}, Kind{"gated-deltanet", import_delta}, Kind{"gla", import_gla},
     Kind{"mamba", import_mamba},        Kind{"mamba2", import_mamba2},        Kind{"mlstm", import_mlstm},
-    Kind{"slstm", import_slstm},        Kind{"rwkv7", import_rwkv7}};
+    Kind{"slstm", import_slstm},        Kind{"rwkv7", import_rwkv7},          Kind{"m2rnn", import_m2rnn}};
 
 /// Architectures that are asked for and not read.
 struct Refused {

@@ -20,7 +20,8 @@ import mutate  # noqa: E402
 
 KROHN = os.environ.get("KROHN_COMMAND")
 DATA = pathlib.Path(__file__).resolve().parents[1] / "data" / "stock"
-FLAGS = {"mamba2": ["--with", "groups=2"], "deltanet": ["--with", "negative=0"],
+FLAGS = {"mamba2": ["--with", "groups=2"], "m2rnn": ["--with", "q-heads=1,k-heads=1"],
+         "deltanet": ["--with", "negative=0"],
          "deltaproduct": ["--with", "heads=2,negative"],
          "gated-deltanet": ["--with", "heads=2,negative"]}
 LETTERS, NAMES = "abc", ["reject", "accept"]

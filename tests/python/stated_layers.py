@@ -195,6 +195,27 @@ class Slstm:
         return layer_norm(self.y, F(1) + t["group_norm.weight"], 1e-5, self.size)
 
 
+class M2rnn:
+    """Queries and keys are those of one head, which all share."""
+
+    def __init__(self, t):
+        self.t, (self.heads, self.values, _) = t, t["state_weight"].shape
+        wide = len(t["conv1d.weight"])
+        self.keys, self.convolution = (wide - self.heads * self.values) // 2, Convolution(t["conv1d.weight"])
+        self.h = np.zeros((self.heads, self.keys, self.values), F)
+
+    def __call__(self, x):
+        t, heads, keys = self.t, self.heads, self.keys
+        rows, f, g = np.split(linear(x, t["input_projection.weight"]), np.cumsum([len(t["conv1d.weight"]), heads]))
+        q, k, v = np.split(silu(self.convolution(rows)), [keys, 2 * keys])
+        v = v.reshape(heads, -1)
+        f = exp(-exp(t["decay_gate.A_log"]) * softplus(f + t["decay_gate.dt_bias"]))[:, None, None]
+        moved = total(self.h[:, :, i, None] * t["state_weight"][:, None, i] for i in range(self.values))
+        self.h = self.h * f + tanh(moved + k[None, :, None] * v[:, None]) * (F(1) - f)
+        y = total(self.h[:, i] * q[i] for i in range(keys)) + v * t["D"]
+        return linear(rms_norm(y.reshape(-1) * silu(g), t["g_norm.weight"], 1e-5), t["output_projection.weight"])
+
+
 class Rwkv7:
     def __init__(self, t):
         self.t, (self.heads, keys) = t, t["r_k"].shape
@@ -246,7 +267,7 @@ class Model:
 
     LAYERS = {"mamba": Mamba, "mamba2": lambda t: Mamba2(t, 2), "mlstm": Mlstm, "slstm": Slstm, "bilinear": Bilinear,
               "deltanet": lambda t: Delta(t, 2), "deltaproduct": lambda t: Delta(t, 2, True),
-              "gated-deltanet": lambda t: Delta(t, 2, True), "gla": Gla, "rwkv7": Rwkv7}
+              "gated-deltanet": lambda t: Delta(t, 2, True), "gla": Gla, "rwkv7": Rwkv7, "m2rnn": M2rnn}
 
     def __init__(self, kind, tensors):
         self.tensors, self.blocks = tensors, []

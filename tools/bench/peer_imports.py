@@ -142,12 +142,51 @@ def rwkv7(size):
     return Layered(layer, size, lambda given: given[0]), []
 
 
+class M2rnn(torch.nn.Module):
+    """lm-engine's module M2RNN, in its names, shapes and order of operations: the package is on no index. Queries and keys
+    are those of one head."""
+
+    def __init__(self, width, heads, keys, values, taps):
+        super().__init__()
+        self.sizes = [keys, keys, heads * values]
+        wide = sum(self.sizes)
+        self.split = [wide, heads, heads * values]
+        self.input_projection = torch.nn.Linear(width, sum(self.split), bias=False)
+        self.conv1d = torch.nn.Conv1d(wide, wide, taps, padding=taps - 1, groups=wide, bias=False)
+        self.decay_gate = torch.nn.ParameterDict({"A_log": torch.rand(heads).log(), "dt_bias": torch.randn(heads)})
+        self.state_weight = torch.nn.Parameter(torch.randn(heads, values, values))
+        self.D = torch.nn.Parameter(torch.randn(heads, values))
+        self.g_norm = torch.nn.RMSNorm(heads * values, eps=1e-5)
+        self.output_projection = torch.nn.Linear(heads * values, width, bias=False)
+
+    def forward(self, x):
+        silu, length = torch.nn.functional.silu, x.shape[1]
+        heads, values = self.D.shape
+        x, f, g = self.input_projection(x).split(self.split, -1)
+        f = (-self.decay_gate["A_log"].exp() * torch.nn.functional.softplus(f + self.decay_gate["dt_bias"])).exp()
+        q, k, v = silu(self.conv1d(x.mT)[..., :length].mT).split(self.sizes, -1)
+        v = v.unflatten(-1, (heads, values))
+        state, read = torch.zeros(len(x), heads, q.shape[-1], values), []
+        for t in range(length):
+            forget = f[:, t, :, None, None]
+            new = torch.tanh(state @ self.state_weight + k[:, t, None, :, None] * v[:, t, :, None, :])
+            state = forget * state + (1 - forget) * new
+            read.append((q[:, t, None, None, :] @ state).squeeze(-2))
+        y = torch.stack(read, 1) + v * self.D
+        return self.output_projection(self.g_norm(y.flatten(-2) * silu(g)))
+
+
+def m2rnn(size):
+    return Layered(M2rnn(size, 2, 3, size // 4, 3), size), ["--with", "q-heads=1,k-heads=1"]
+
+
 def bilinear(size):
     return Bilinear(size // 2, size), []
 
 
 KINDS = {"bilinear": bilinear, "mamba": mamba, "mamba2": mamba2, "mlstm": mlstm, "slstm": slstm,
-         "gated-deltanet": gated_deltanet, "deltanet": deltanet, "deltaproduct": deltaproduct, "gla": gla, "rwkv7": rwkv7}
+         "gated-deltanet": gated_deltanet, "deltanet": deltanet, "deltaproduct": deltaproduct, "gla": gla, "rwkv7": rwkv7,
+         "m2rnn": m2rnn}
 ON_DEVICE = {"deltanet", "deltaproduct", "gla", "rwkv7"}  # kernels: without a GPU in Triton's interpreter, and not trained there
 
 

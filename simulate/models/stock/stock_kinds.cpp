@@ -110,6 +110,26 @@ std::vector<StockTensor> slstm_tensors(const StockShape& shape) {
           {"group_norm.weight", {width}}};
 }
 
+/// Numbers: heads; those that share q, k, v, f and W; keys and values (of a head), taps (0: no convolution), eps; and
+/// the flags bias, conv-bias and skip (D).
+std::vector<StockTensor> m2rnn_tensors(const StockShape& shape) {
+  const std::uint64_t width = shape.width, heads = shape.count("heads"), values = shape.count("values"),
+                      taps = shape.count("taps"),
+                      wide = (shape.count("q-heads") + shape.count("k-heads")) * shape.count("keys") +
+                             shape.count("v-heads") * values,
+                      rows = wide + shape.count("f-heads") + heads * values;
+  return {{"input_projection.weight", {rows, width}},
+          {"input_projection.bias", {rows * shape.count("bias")}},
+          {"conv1d.weight", {wide, 1, taps}},
+          {"conv1d.bias", {wide * shape.count("conv-bias")}},
+          {"decay_gate.A_log", {heads}},
+          {"decay_gate.dt_bias", {heads}},
+          {"state_weight", {shape.count("w-heads"), values, values}},
+          {"D", {heads * shape.count("skip"), values}},
+          {"g_norm.weight", {heads * values}},
+          {"output_projection.weight", {width, heads * values}}};
+}
+
 /// Numbers: heads, keys and values (of a head), decay-rank, rate-rank and gate-rank (of w, a and g), eps (of the norm).
 std::vector<StockTensor> rwkv7_tensors(const StockShape& shape) {
   const std::uint64_t width = shape.width, heads = shape.count("heads"), size = shape.count("keys"),
@@ -190,7 +210,22 @@ const std::vector<StockKind>& stock_kinds() {
         {"rate-rank", 1},
         {"gate-rank", 1},
         {"eps", 64e-5, kReal}},
-       rwkv7_tensors}};
+       rwkv7_tensors},
+      {"stock-m2rnn",
+       {{"heads", 1},
+        {"q-heads", 1},
+        {"k-heads", 1},
+        {"v-heads", 1},
+        {"f-heads", 1},
+        {"w-heads", 1},
+        {"keys", 1},
+        {"values", 1},
+        {"taps", 0},
+        {"bias", 0, kFlag},
+        {"conv-bias", 0, kFlag},
+        {"skip", 0, kFlag},
+        {"eps", 1e-5, kReal}},
+       m2rnn_tensors}};
   return kinds;
 }
 

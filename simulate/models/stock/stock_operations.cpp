@@ -402,6 +402,43 @@ class Writer {
     return linear("o_proj", multiply(with, g));
   }
 
+  // M²RNN (Mishra, Tan, Stoica, Gonzalez & Dao 2026), as lm-engine's module M2RNN computes it in torch:
+  //
+  //   (q, k, v, f, g) = W_in x     (q, k, v) ← silu(conv(q, k, v))     f ← e^(−e^A_log softplus(f + dt_bias))
+  //   H ← f H + (1 − f) tanh(H W + k vᵀ)     y = Hᵀ q + D v     out = W_out norm(y silu(g))
+  //
+  // for every head, H of keys × values numbers; heads may share q, k, v, f and W. The norm is over all heads.
+  List m2rnn(List x) {
+    const std::size_t k_size = keys(), v_size = values(), square = v_size * v_size,
+                      convolved_size = (count("q-heads") + count("k-heads")) * k_size + count("v-heads") * v_size;
+    const List all = linear("input_projection", x);
+    List rows = b_.part(all, 0, convolved_size);
+    if (count("taps") > 0)
+      rows = silu(convolved(heads() * k_size * v_size, {{"conv1d.weight", "conv1d.bias", rows}})[0]);
+    std::size_t at = 0;
+    // Of every head, in turn.
+    const auto next = [&](const char* own_heads, std::size_t size) {
+      const std::size_t own = count(own_heads), first = std::exchange(at, at + own * size);
+      return b_.make("copy", {own, heads() / own, size}, {b_.view(rows, {size, 0, 1}, first)});
+    };
+    const List q = next("q-heads", k_size), k = next("k-heads", k_size), v = next("v-heads", v_size);
+    const List raw = add(b_.part(all, convolved_size, count("f-heads")), own("decay_gate.dt_bias"));
+    const List f = exp(multiply(negative(exp(own("decay_gate.A_log"))), b_.each("softplus64", raw)));
+    const List g = b_.part(all, convolved_size + count("f-heads"), heads() * v_size);
+    const std::size_t shared = heads() / count("w-heads");
+    const List moved = b_.make("dot", {count("w-heads"), shared * k_size, v_size},
+                               {b_.view(state(), {shared * k_size * v_size, v_size, 0, 1}),
+                                b_.view(own("state_weight"), {square, 0, 1, v_size})},
+                               v_size);
+    const List added = tanh(written(moved, k, v));
+    const List h = add(b_.by_row("multiply", state(), f), b_.by_row("multiply", added, subtract(b_.constant(1), f)));
+    keep(h);
+    List y = read(h, q);
+    if (count("skip") != 0) y = add(y, multiply(v, own("D")));
+    return linear("output_projection",
+                  rms_norm(gated(y, g), own("g_norm.weight"), heads() * v_size, shape_.number("eps")));
+  }
+
   static const std::map<std::string, List (Writer::*)(List), std::less<>> kMixers;
 
   const StockShape& shape_;
@@ -418,7 +455,7 @@ class Writer {
 const std::map<std::string, List (Writer::*)(List), std::less<>> Writer::kMixers{
     {"stock-mamba", &Writer::mamba}, {"stock-mamba2", &Writer::mamba2}, {"stock-delta", &Writer::delta},
     {"stock-gla", &Writer::gla},     {"stock-mlstm", &Writer::mlstm},   {"stock-slstm", &Writer::slstm},
-    {"stock-rwkv7", &Writer::rwkv7}};
+    {"stock-rwkv7", &Writer::rwkv7}, {"stock-m2rnn", &Writer::m2rnn}};
 
 }  // namespace
 

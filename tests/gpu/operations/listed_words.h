@@ -38,6 +38,7 @@ inline constexpr const char* kListedShapes[] = {
     "stock-gla:width=4,heads=2,keys=3,values=2,rank=2",
     "stock-mlstm:layers=2,width=3,residual,final-norm,mlp=3,logit-cap=30,heads=1,keys=2,values=3",
     "stock-slstm:layers=2,width=6,residual,mlp=2,heads=3,taps=4,cuda",
+    "stock-m2rnn:width=3,heads=4,q-heads=2,k-heads=1,v-heads=1,f-heads=1,w-heads=2,keys=2,values=3,taps=2,skip",
     "stock-rwkv7:width=4,heads=2,keys=2,values=3,decay-rank=2,rate-rank=3,gate-rank=2"};
 
 /// Words 3 … of an automaton, read in three pieces: how each fared, and what it remembers. How many of them the place

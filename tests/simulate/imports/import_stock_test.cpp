@@ -39,7 +39,8 @@ const std::vector<Kind> kKinds = {{"bilinear"},
                                   {"deltaproduct", {{"heads", 2}, {"negative", 1}}},
                                   {"gated-deltanet", {{"heads", 2}, {"negative", 1}}},
                                   {"gla"},
-                                  {"rwkv7"}};
+                                  {"rwkv7"},
+                                  {"m2rnn", {{"q-heads", 1}, {"k-heads", 1}}}};
 
 struct Golden {
   TensorFile tensors;

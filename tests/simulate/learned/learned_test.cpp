@@ -668,6 +668,8 @@ TEST_CASE("the operations of another library's layers are the layers, whatever t
       "3",
       "stock-mlstm:width=4,heads=2,keys=3,values=2,cap=15",
       "stock-mlstm:layers=2,width=3,residual,final-norm,mlp=3,logit-cap=30,heads=1,keys=2,values=3",
+      "stock-m2rnn:width=3,heads=2,q-heads=2,k-heads=2,v-heads=2,f-heads=2,w-heads=2,keys=3,values=2,taps=3,skip",
+      "stock-m2rnn:width=3,heads=4,q-heads=2,k-heads=1,v-heads=1,f-heads=1,w-heads=2,keys=2,values=3,bias",
       "stock-slstm:width=4,heads=2",
       "stock-slstm:layers=2,width=6,residual,mlp=2,heads=3,taps=4,cuda",
       "stock-rwkv7:width=4,heads=2,keys=2,values=3,decay-rank=2,rate-rank=3,gate-rank=2"};
