@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <string>
 
@@ -143,16 +142,5 @@ std::optional<Word> distinguishing_word(const Dfa& a, const Dfa& b) {
 }
 
 bool equivalent(const Dfa& a, const Dfa& b) { return !distinguishing_word(a, b); }
-
-std::optional<Word> reference_distinguishing_word(const Dfa& a, const Dfa& b) {
-  const Comparison comparison(a, b);
-  PairSearch search(comparison.start(), "comparing two automata", std::numeric_limits<std::uint32_t>::max());
-  for (PairSearch::Index i = 0; i < search.size(); ++i) {
-    if (comparison.differ(search[i])) return search.word_to(i);
-    for (Letter letter = 0; letter < comparison.letters(); ++letter)
-      search.visit(comparison.next(search[i], letter), i, letter);
-  }
-  return std::nullopt;
-}
 
 }  // namespace krohn

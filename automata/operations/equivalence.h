@@ -39,8 +39,4 @@ std::optional<Word> distinguishing_word(const Dfa& a, const Dfa& b);
 /// No word distinguishes them.
 bool equivalent(const Dfa& a, const Dfa& b);
 
-/// A breadth-first search over all pairs, O(k m n): the obvious reference. Gives the length-lexicographically least
-/// word.
-std::optional<Word> reference_distinguishing_word(const Dfa& a, const Dfa& b);
-
 }  // namespace krohn

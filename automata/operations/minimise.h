@@ -59,11 +59,4 @@ Dfa minimise(const Dfa& dfa);
 /// isomorphic automata become identical. State names follow their states. O(k n).
 Dfa canonical(const Dfa& dfa);
 
-/// Brzozowski's minimiser (reverse, determinise, twice), for acceptors; independent of `minimise`, for tests and
-/// cross-checks. Exponential at worst: throws LimitError past `max_states`.
-Dfa minimise_brzozowski(const Dfa& dfa, std::uint64_t max_states = 10'000'000);
-
-/// Moore's refinement by whole signatures, O(k n²): the obvious reference.
-Dfa reference_minimise(const Dfa& dfa);
-
 }  // namespace krohn

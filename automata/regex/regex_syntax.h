@@ -86,8 +86,4 @@ struct RegexLetters {
 /// ranges · log).
 RegexLetters letters_of(const RegexTree& tree, const std::optional<Alphabet>& alphabet);
 
-/// Membership straight from the tree, by relations between positions of the word: the obvious reference for the
-/// automata. Words of at most 63 letters; O(nodes · |word|³).
-bool reference_matches(const RegexTree& tree, const RegexLetters& letters, const Word& word);
-
 }  // namespace krohn

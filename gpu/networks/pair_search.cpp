@@ -16,7 +16,7 @@ namespace {
 
 /// A search on the processor notes a failure before it has inserted the successors of this many pairs: so it is here,
 /// so that both count the same.
-constexpr std::uint64_t kBlock = 64;
+constexpr std::uint64_t kBlock = kPairsAtOnce;
 constexpr std::uint64_t kMostCandidates = std::uint64_t{1} << 21;
 constexpr std::uint64_t kWorkBytes = std::uint64_t{1} << 29;
 constexpr std::uint64_t kMostPairs = (std::uint64_t{1} << 31) - 2;

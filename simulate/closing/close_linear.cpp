@@ -19,6 +19,7 @@
 #include "krohn/simulate/learned/initialise_model.h"
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/models/models.h"
+#include "krohn/simulate/models/stacked_model.h"
 #include "krohn/simulate/run/letter_reader.h"
 #include "krohn/simulate/tasks/task_automaton.h"
 
@@ -414,7 +415,7 @@ Closing close_linear(const SequenceModel<float>& model, const Task& task) {
   closing.seen =
       std::make_shared<const LearnedStates>(learned_states(*machine, task, tracked_automaton(task, input.automaton)));
   const LearnedStates& seen = *closing.seen;
-  Rounded rounded = round_blocks(*view, seen, input, model.name().starts_with("fan:"));
+  Rounded rounded = round_blocks(*view, seen, input, mixer_of<BlockShape>(model) != nullptr);
   closing.kept = rounded.kept;
   closing.by_states = rounded.by_states;
   closing.dropped = rounded.dropped;

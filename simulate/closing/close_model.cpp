@@ -16,6 +16,7 @@
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/models.h"
+#include "krohn/simulate/models/stacked_model.h"
 #include "krohn/simulate/prove/verify.h"
 #include "krohn/simulate/tasks/task_automaton.h"
 #include "krohn/simulate/train/optimiser.h"
@@ -23,7 +24,7 @@
 namespace krohn {
 namespace {
 
-bool has_reflections(const SequenceModel<float>& model) { return model.name().starts_with("deltaproduct:"); }
+bool has_reflections(const SequenceModel<float>& model) { return mixer_of<ReflectionShape>(model) != nullptr; }
 
 /// States of a rounded model are about as many as those of its automaton; one with many more is not closed.
 constexpr std::uint64_t kMostPairs = 200'000, kLongLetters = 20'000;

@@ -965,9 +965,9 @@ std::string why_no_layer_of_contractions(const TrackedAutomaton& tracked) {
 }
 
 std::string why_no_reflections_round(const SequenceModel<float>& model, const Task& task) {
-  const StackedShape shape = parse_stacked_shape(model.name());
-  const auto& mixer = std::get<ReflectionShape>(shape.mixer);
-  if (shape.layers != 1) return "only one layer is rounded: those above read numbers that the one below rounds";
+  const ReflectionShape& mixer = *mixer_of<ReflectionShape>(model);
+  if (dynamic_cast<const StackedModel<float>&>(model).shape().layers != 1)
+    return "only one layer is rounded: those above read numbers that the one below rounds";
   if (mixer.taps > 0) return "a convolution mixes tokens before the recurrence; leave conv= out";
   if (!mixer.plain)
     return "SiLU leaves keys no exact negative entry, so that few angles between them are exact; take the model with "
@@ -986,7 +986,7 @@ Closing close_reflections(const SequenceModel<float>& model, const Task& task, b
   Closing closing;
   closing.what = why_no_reflections_round(model, task);
   if (!closing.what.empty()) return closing;
-  const auto shape = std::get<ReflectionShape>(parse_stacked_shape(model.name()).mixer);
+  const ReflectionShape shape = *mixer_of<ReflectionShape>(model);
   Tensors tensors(model);
   const std::vector<Head> learned = learned_heads(shape, tensors, model.letters());
   const TrackedAutomaton tracked = tracked_automaton(task, input.automaton);

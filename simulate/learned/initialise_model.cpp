@@ -432,7 +432,7 @@ LinearTarget fitted_to(const BilinearShape& shape, const LinearTarget& target) {
 /// Its state is the product of the letters' matrices, so that W h becomes ⟨W ⊗ h_0, H⟩, whatever H's length.
 void start_dense(DenseModel<float>& model, const LinearTarget& given) {
   const LinearTarget target = given.has_additions() || given.has_bias() ? with_constant(given) : given;
-  const std::size_t size = parse_dense_shape(model.name()).size, used = static_cast<std::size_t>(target.dimension());
+  const std::size_t size = model.shape().size, used = static_cast<std::size_t>(target.dimension());
   if (used > size)
     refuse(model,
            fmt::format("has matrices of {0}×{0}, the construction {1} coordinates; take size={1} or more", size, used));
@@ -506,7 +506,7 @@ void start_blocks(StackedModel<float>& model, const BlockShape& shape, const Lin
 void write_linear(SequenceModel<float>& model, const LinearTarget& target) {
   const FloatEnvironment environment;
   if (auto* const stacked = dynamic_cast<StackedModel<float>*>(&model)) {
-    const StackedShape shape = parse_stacked_shape(model.name());
+    const StackedShape& shape = stacked->shape();
     if (!shape.is_bare())
       refuse(model,
              "passes its recurrence's state through norms and gates, and so reads no construction's codes; take a "

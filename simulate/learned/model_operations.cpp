@@ -359,25 +359,24 @@ auto with_lists(const ListedModel& model, const TensorFile& tensors, const Body&
 }  // namespace
 
 ListedModel listed_model(const SequenceModel<float>& model, Precision format) {
-  const std::string name = model.name(), family = name.substr(0, name.find(':'));
   const TensorFile tensors = model.tensors();
   if (is_cell_model(model)) return of_cells(model, tensors, format);
-  if (is_stock_model(model)) {
-    StockOperations stock = stock_operations(parse_stock_shape(name), tensors, format);
+  if (const auto* const stock = dynamic_cast<const StockModel<float>*>(&model)) {
+    StockOperations made = stock_operations(stock->shape(), tensors, format);
     ListedModel listed;
-    listed.operations = std::move(stock.operations);
-    for (const auto& [first, count] : stock.states) listed.states.push_back({first, count});
+    listed.operations = std::move(made.operations);
+    for (const auto& [first, count] : made.states) listed.states.push_back({first, count});
     return listed;
   }
   Writer writer(tensors, format);
-  if (family == "bilinear") {
-    writer.bilinear(parse_bilinear_shape(name));
-  } else if (family == "dense") {
-    writer.dense(parse_dense_shape(name));
-  } else if (family == "fan-released") {
-    writer.released(parse_released_shape(name));
+  if (const auto* const bilinear = dynamic_cast<const BilinearModel<float>*>(&model)) {
+    writer.bilinear(bilinear->shape());
+  } else if (const auto* const dense = dynamic_cast<const DenseModel<float>*>(&model)) {
+    writer.dense(dense->shape());
+  } else if (const auto* const released = dynamic_cast<const ReleasedModel<float>*>(&model)) {
+    writer.released(released->shape());
   } else {
-    const StackedShape shape = parse_stacked_shape(name);
+    const StackedShape& shape = dynamic_cast<const StackedModel<float>&>(model).shape();
     std::visit([&](const auto& mixer) { writer.stack(shape, mixer); }, shape.mixer);
   }
   return writer.take();

@@ -63,10 +63,11 @@ Eigen::MatrixXd pseudo_inverse(const Eigen::MatrixXd& matrix) {
 }
 
 std::vector<RotationPlane> rotation_planes(const SequenceModel<float>& model) {
-  const std::string name = model.name();
-  if (!name.starts_with("bilinear:rotations"))
-    throw InputError(fmt::format("the model {} has no angles of its own; those of bilinear:rotations are drawn", name));
-  const BilinearShape shape = parse_bilinear_shape(name);
+  const auto* const bilinear = dynamic_cast<const BilinearModel<float>*>(&model);
+  if (bilinear == nullptr || bilinear->shape().form != BilinearShape::Form::kRotations)
+    throw InputError(
+        fmt::format("the model {} has no angles of its own; those of bilinear:rotations are drawn", model.name()));
+  const BilinearShape& shape = bilinear->shape();
   const std::size_t planes = shape.generated(), letters = model.letters(), labels = model.labels();
   const TensorFile tensors = model.tensors();
   TensorReader reader(tensors);

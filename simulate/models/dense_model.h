@@ -24,6 +24,7 @@ class DenseModel : public SequenceModel<Real> {
   DenseModel(const DenseShape& shape, Letter letters, std::uint32_t labels, std::uint64_t seed);
 
   std::string name() const override { return to_string(shape_); }
+  const DenseShape& shape() const { return shape_; }
   BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const override;
 
  private:

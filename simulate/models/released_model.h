@@ -31,6 +31,7 @@ class ReleasedModel : public SequenceModel<Real> {
   ReleasedModel(const ReleasedShape& shape, Letter letters, std::uint32_t labels, std::uint64_t seed);
 
   std::string name() const override { return to_string(shape_); }
+  const ReleasedShape& shape() const { return shape_; }
   BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const override;
 
  private:

@@ -35,6 +35,7 @@ class StackedModel : public SequenceModel<Real> {
   StackedModel(const StackedShape& shape, Letter letters, std::uint32_t labels, std::uint64_t seed);
 
   std::string name() const override { return to_string(shape_); }
+  const StackedShape& shape() const { return shape_; }
   BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const override;
   std::optional<LinearModel> linear_view() const override;
 
@@ -92,5 +93,12 @@ class StackedModel : public SequenceModel<Real> {
 
 extern template class StackedModel<float>;
 extern template class StackedModel<double>;
+
+/// The shape of the mixers of a model of such layers, or null.
+template <class Shape>
+const Shape* mixer_of(const SequenceModel<float>& model) {
+  const auto* const stacked = dynamic_cast<const StackedModel<float>*>(&model);
+  return stacked == nullptr ? nullptr : std::get_if<Shape>(&stacked->shape().mixer);
+}
 
 }  // namespace krohn

@@ -76,11 +76,6 @@ std::string to_string(const StockShape& shape) {
   return text;
 }
 
-bool is_stock_model(const SequenceModel<float>& model) {
-  const std::string name = model.name();
-  return find_stock_kind(name.substr(0, name.find(':'))) != nullptr;
-}
-
 template <class Real>
 StockModel<Real>::StockModel(const StockShape& shape, Letter letters, std::uint32_t labels, std::uint64_t)
     : Model(letters, labels, parts_of(shape, letters, labels)), shape_(shape) {}

@@ -15,8 +15,6 @@ namespace krohn {
 StockShape parse_stock_shape(std::string_view text);
 std::string to_string(const StockShape& shape);
 
-bool is_stock_model(const SequenceModel<float>& model);
-
 template <class Real>
 class StockModel : public SequenceModel<Real> {
  public:
@@ -24,6 +22,7 @@ class StockModel : public SequenceModel<Real> {
   StockModel(const StockShape& shape, Letter letters, std::uint32_t labels, std::uint64_t seed);
 
   std::string name() const override { return to_string(shape_); }
+  const StockShape& shape() const { return shape_; }
   /// Throws InputError: it is read as it is.
   BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const override;
 

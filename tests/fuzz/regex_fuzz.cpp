@@ -9,6 +9,7 @@
 #include "krohn/automata/regex/regex.h"
 #include "krohn/automata/regex/regex_syntax.h"
 #include "krohn/groups/base/error.h"
+#include "tests/automata/reference_matches.h"
 
 using namespace krohn;
 

@@ -5,7 +5,7 @@
 #include "krohn/simulate/models/models.h"
 #include "tools/krohn/models/asked_model.h"
 #include "tools/krohn/models/cell_target.h"
-#include "tools/krohn/models/trained_evaluator.h"
+#include "tools/krohn/models/model_in_motion.h"
 #include "tools/krohn/report/run_findings.h"
 #include "tools/krohn/verb.h"
 
@@ -38,6 +38,6 @@ int compile_cell(const Dfa&, const CellCompilation&) { refuse(); }
 std::unique_ptr<AskedModel> load_asked_trained_model(const ModelOptions&) { refuse(); }
 Findings run_findings(const RunQuestion&) { refuse(); }
 TrainedModel load_model(const std::string&) { refuse(); }
-std::unique_ptr<Evaluator> trained_evaluator(TrainedSubject, Precision) { refuse(); }
+std::unique_ptr<ModelInMotion> trained_in_motion(TrainedSubject, Precision) { refuse(); }
 
 }  // namespace krohn

@@ -662,12 +662,6 @@ TEST_CASE("the groups of the layers divide the monoid: random automata of four t
 
 namespace {
 
-std::vector<Label> widths(const Cascade& cascade) {
-  std::vector<Label> result;
-  for (const CascadeLayer& layer : cascade.layers) result.push_back(layer.width);
-  return result;
-}
-
 /// A letter q ↦ min(q·…) with targets that never decrease: monotone maps generate aperiodic monoids.
 Dfa random_monotone(std::mt19937& random, State states, Letter letters) {
   Maps maps(letters, std::vector<State>(states));

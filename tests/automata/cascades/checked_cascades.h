@@ -14,6 +14,12 @@
 
 namespace krohn {
 
+inline std::vector<Label> widths(const Cascade& cascade) {
+  std::vector<Label> result;
+  for (const CascadeLayer& layer : cascade.layers) result.push_back(layer.width);
+  return result;
+}
+
 inline void require_shape(const Cascade& cascade, const Dfa& dfa) {
   REQUIRE_FALSE(cascade.layers.empty());
   REQUIRE(cascade.initial.size() == cascade.layers.size());

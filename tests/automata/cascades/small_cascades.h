@@ -3,17 +3,10 @@
 
 #include <doctest/doctest.h>
 
-#include "krohn/automata/cascades/holonomy.h"
 #include "krohn/groups/permutations/permutation.h"
-#include "tests/automata/bestiary.h"
+#include "tests/automata/cascades/checked_cascades.h"
 
 namespace krohn {
-
-inline std::vector<Label> widths(const Cascade& cascade) {
-  std::vector<Label> result;
-  for (const CascadeLayer& layer : cascade.layers) result.push_back(layer.width);
-  return result;
-}
 
 inline Dfa from_cycles(std::initializer_list<const char*> letters, Point degree) {
   Maps maps;

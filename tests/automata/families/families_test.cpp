@@ -16,6 +16,7 @@
 #include "krohn/groups/base/random.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
+#include "tests/automata/reference_minimise.h"
 
 using namespace krohn;
 

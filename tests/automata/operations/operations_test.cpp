@@ -14,6 +14,7 @@
 #include "krohn/automata/operations/operations.h"
 #include "krohn/groups/base/error.h"
 #include "tests/automata/random_automata.h"
+#include "tests/automata/reference_minimise.h"
 #include "tests/automata/small_languages.h"
 
 using namespace krohn;
@@ -276,22 +277,18 @@ TEST_CASE("degenerate automata") {
   const Dfa no_letters = Dfa::acceptor(Alphabet(), {}, 1, {false, true});
   CHECK(minimise(no_letters).states() == 1);
   CHECK(minimise(no_letters).accepts(0));
-  CHECK(minimise_brzozowski(no_letters) == minimise(no_letters));
   for (const bool accepting : {false, true}) {
     const Dfa constant = Dfa::acceptor(first_letters(2), {1, 1, 0, 1}, 0, {accepting, accepting});
     CHECK(minimise(constant) == Dfa::acceptor(first_letters(2), {0, 0}, 0, {accepting}));
-    CHECK(minimise_brzozowski(constant) == minimise(constant));
   }
 }
 
-TEST_CASE("three minimisers agree on random acceptors") {
+TEST_CASE("both minimisers agree on random acceptors") {
   Dice dice(1);
   for (int round = 0; round < 6000; ++round) {
     const Dfa dfa = random_acceptor(dice, 1 + dice.below(14), 1 + dice.below(3), 1 + dice.below(4));
     CAPTURE(round);
-    const Dfa minimal = minimise(dfa);
-    REQUIRE(minimal == reference_minimise(dfa));
-    REQUIRE(minimal == minimise_brzozowski(dfa));
+    REQUIRE(minimise(dfa) == reference_minimise(dfa));
   }
 }
 
@@ -350,12 +347,6 @@ TEST_CASE("canonical drops unreachable states and keeps names with their states"
   REQUIRE(result.states() == 2);
   CHECK(result.state_name(0) == "start");
   CHECK(result.state_name(1) == "one");
-}
-
-TEST_CASE("Brzozowski refuses other machines and keeps to its limit") {
-  Dice dice(5);
-  CHECK_THROWS_AS(minimise_brzozowski(random_moore(dice, 5, 2, 3, 1)), InputError);
-  CHECK_THROWS_AS(minimise_brzozowski(de_bruijn(8), 100), LimitError);
 }
 
 namespace {
@@ -716,7 +707,27 @@ TEST_CASE("operands over different alphabets are read over the common refinement
   CHECK_FALSE(is_universal(extend_alphabet(everything(1), first_letters(2))));
 }
 
-TEST_CASE("a distinguishing word is a shortest one, whichever search finds it") {
+namespace {
+
+/// The length of a shortest word on which the outputs differ, by all pairs of states.
+std::optional<std::size_t> shortest_difference(const Dfa& a, const Dfa& b) {
+  std::vector<std::pair<State, State>> pairs{{a.initial(), b.initial()}};
+  std::set<std::pair<State, State>> seen{pairs[0]};
+  for (std::size_t length = 0; !pairs.empty(); ++length) {
+    std::vector<std::pair<State, State>> next;
+    for (const auto& [p, q] : pairs) {
+      if (a.output_names()[a.output(p)] != b.output_names()[b.output(q)]) return length;
+      for (Letter letter = 0; letter < a.letters(); ++letter)
+        if (const std::pair to(a.next(p, letter), b.next(q, letter)); seen.insert(to).second) next.push_back(to);
+    }
+    pairs = std::move(next);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+TEST_CASE("a distinguishing word is a shortest one") {
   Dice dice(6);
   for (int round = 0; round < 3000; ++round) {
     const Letter letters = dice.below(4);
@@ -725,12 +736,13 @@ TEST_CASE("a distinguishing word is a shortest one, whichever search finds it") 
     Dfa b = random_moore(dice, 1 + dice.below(12), letters, outputs, 1 + dice.below(4));
     if (dice.below(2) == 0) b = canonical(minimise(a));
     CAPTURE(round);
-    const auto word = distinguishing_word(a, b), least = reference_distinguishing_word(a, b);
+    const auto word = distinguishing_word(a, b);
+    const std::optional<std::size_t> least = shortest_difference(a, b);
     REQUIRE(word.has_value() == least.has_value());
     REQUIRE(equivalent(a, b) == (minimise(a) == minimise(b)));
     REQUIRE(equivalent(a, b) == !word.has_value());
     if (word) {
-      REQUIRE(word->size() == least->size());
+      REQUIRE(word->size() == *least);
       REQUIRE(a.output(a.run(*word)) != b.output(b.run(*word)));
     }
   }

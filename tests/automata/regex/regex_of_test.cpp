@@ -10,6 +10,7 @@
 #include "krohn/automata/regex/regex.h"
 #include "krohn/automata/regex/regex_syntax.h"
 #include "krohn/groups/base/error.h"
+#include "tests/automata/reference_matches.h"
 #include "tests/automata/small_languages.h"
 
 using namespace krohn;
@@ -21,7 +22,7 @@ constexpr RegexOfOptions kQuick{.max_length = 100'000, .orders = 10, .changes = 
 /// By pairs of states, and by matching words of at most `length` letters against the syntax tree alone.
 void check_expression(const Dfa& dfa, const std::string& expression, std::size_t length) {
   CAPTURE(expression);
-  CHECK_FALSE(reference_distinguishing_word(dfa, parse_regex(expression)));
+  CHECK_FALSE(distinguishing_word(dfa, parse_regex(expression)));
   const RegexTree tree = parse_regex_syntax(expression, std::nullopt, 1'000'000);
   const RegexLetters letters = letters_of(tree, dfa.alphabet());
   REQUIRE(letters.alphabet == dfa.alphabet());

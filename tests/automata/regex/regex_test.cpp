@@ -15,6 +15,7 @@
 #include "krohn/automata/regex/regex_syntax.h"
 #include "krohn/groups/base/error.h"
 #include "tests/automata/random_automata.h"
+#include "tests/automata/reference_matches.h"
 #include "tests/error_of.h"
 #include "tests/scratch.h"
 

@@ -8,6 +8,7 @@
 #include "krohn/automata/cascades/prime_cascade.h"
 #include "krohn/constructions/actions/based_action.h"
 #include "krohn/groups/base/error.h"
+#include "tests/automata/cascades/checked_cascades.h"
 #include "tests/constructions/sample_automata.h"
 
 using namespace krohn;
@@ -135,12 +136,6 @@ std::vector<Permutation> all_permutations(Point degree) {
   do all.push_back(Permutation::from_images(images));
   while (std::ranges::next_permutation(images).found);
   return all;
-}
-
-std::vector<Label> widths(const Cascade& cascade) {
-  std::vector<Label> result;
-  for (const CascadeLayer& layer : cascade.layers) result.push_back(layer.width);
-  return result;
 }
 
 }  // namespace

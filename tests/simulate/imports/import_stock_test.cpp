@@ -15,6 +15,7 @@
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/models/stock_model.h"
 #include "krohn/simulate/tasks/tasks.h"
+#include "krohn/simulate/train/evaluate_model.h"
 #include "tests/error_of.h"
 #include "tests/simulate/plain_model.h"
 
@@ -153,7 +154,7 @@ TEST_CASE("what is measured is what is judged, and the file says all of it") {
         if ((t + word) % 3 != 0) batch.targets.push_back({t, word, 1});
       }
     std::vector<TaskLabel> answers(batch.targets.size());
-    again->readers(false)(kWords)->read(batch, answers);
+    model_readers(*again, false)(kWords)->read(batch, answers);
     for (std::size_t i = 0; i < answers.size(); ++i) {
       const std::size_t at = (batch.targets[i].word * kLength + batch.targets[i].position) * kLabels;
       REQUIRE(answers[i] == (truth.stated[at + 1] > truth.stated[at]));

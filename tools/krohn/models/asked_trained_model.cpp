@@ -47,7 +47,7 @@ class AskedTrainedModel final : public AskedModel {
             : fmt::format("{} on {}, against {}", subject_.trained.model->name(), subject_.task_name, options_.against),
         fmt::format("{}, letter after letter, every operation rounded separately and sums from the first term on",
                     to_string(question.how.arithmetic))};
-    if (is_stock_model(*subject_.trained.model))
+    if (dynamic_cast<const StockModel<float>*>(subject_.trained.model.get()) != nullptr)
       lines.emplace_back(
           "with krohn's own exponentials, logarithms and tanh, and token by token; other libraries add in other "
           "orders, "

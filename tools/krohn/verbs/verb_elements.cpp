@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "krohn/automata/dfa/visible_text.h"
+#include "krohn/automata/monoid/algebra.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/messages.h"
@@ -30,12 +31,6 @@ struct ElementsArguments {
 };
 
 using Element = TransformationMonoid::Element;
-
-std::vector<Transformation> letter_maps(const Dfa& dfa) {
-  std::vector<Transformation> maps;
-  for (Letter letter = 0; letter < dfa.letters(); ++letter) maps.push_back(dfa.letter_map(letter));
-  return maps;
-}
 
 std::string word_text(const Dfa& dfa, const TransformationMonoid::Word& word) {
   return dfa.alphabet().format_word(Word(word.begin(), word.end()));

@@ -16,10 +16,9 @@
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/run/run_dfa.h"
 #include "krohn/simulate/tasks/task_automaton.h"
-#include "tools/krohn/models/checkpoint_evaluator.h"
+#include "tools/krohn/models/model_in_motion.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
-#include "tools/krohn/models/trained_evaluator.h"
 #include "tools/krohn/on_device.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/report/json_output.h"
@@ -107,7 +106,7 @@ Outcome run_on_device(const Dfa& dfa, const WordSource& word) {
   return outcome;
 }
 
-Outcome run_word(const Dfa& dfa, Evaluator* network, const WordSource& word, bool trace) {
+Outcome run_word(const Dfa& dfa, ModelInMotion* network, const WordSource& word, bool trace) {
   Progress progress("reading letters");
   Outcome outcome;
   outcome.state = dfa.initial();
@@ -139,8 +138,8 @@ Outcome run_word(const Dfa& dfa, Evaluator* network, const WordSource& word, boo
 
 /// A reader of words besides the automaton.
 struct Reader {
-  std::unique_ptr<Evaluator> evaluator;  ///< null: nothing does
-  bool says_outputs = false;             ///< a trained model's states stand for their outputs
+  std::unique_ptr<ModelInMotion> evaluator;  ///< null: nothing does
+  bool says_outputs = false;                 ///< a trained model's states stand for their outputs
   std::string precision = {};
 };
 
@@ -215,35 +214,35 @@ nlohmann::ordered_json outcome_to_json(const Dfa& dfa, const std::string& given,
 }
 
 /// A checkpoint's layers have one order, and no other form.
-std::unique_ptr<Evaluator> evaluator_of_checkpoint(const RunArguments& options) {
+std::unique_ptr<ModelInMotion> evaluator_of_checkpoint(const RunArguments& options) {
   if (!parse_order(options.order).is_sequential())
     throw InputError("--order", "a checkpoint is run token by token; `krohn verify` also reads some in chunks");
   if (parse_form(options.form) != Form::kStructured)
     throw InputError("--form", "the weights of a checkpoint have one form; leave the option out");
   Checkpoint checkpoint = load_checkpoint(options.subject);
   remark_on_arithmetic(options.subject, options.precision, loaded_otherwise(checkpoint, options.precision));
-  return checkpoint_evaluator(std::move(checkpoint), parse_precision(options.precision));
+  return checkpoint_in_motion(std::move(checkpoint), parse_precision(options.precision));
 }
 
 /// A model that was trained reads letter after letter, in its own arithmetic.
-std::unique_ptr<Evaluator> evaluator_of_trained(const RunArguments& options, TrainedSubject subject) {
+std::unique_ptr<ModelInMotion> evaluator_of_trained(const RunArguments& options, TrainedSubject subject) {
   if (!parse_order(options.order).is_sequential())
     throw InputError("--order", "a trained model is read letter by letter");
   if (parse_form(options.form) != Form::kStructured)
     throw InputError("--form", "the weights of a trained model have one form; leave the option out");
-  return trained_evaluator(std::move(subject), parse_precision(options.precision));
+  return trained_in_motion(std::move(subject), parse_precision(options.precision));
 }
 
 Reader reader_of(const RunArguments& options, const Subject& subject) {
   if (is_checkpoint_folder(options.subject)) return {evaluator_of_checkpoint(options), false, options.precision};
   if (!subject.network) return {};
-  return {make_evaluator(*subject.network, ArithmeticName::parse(options.precision), parse_form(options.form),
-                         parse_order(options.order)),
+  return {network_in_motion(make_evaluator(*subject.network, ArithmeticName::parse(options.precision),
+                                           parse_form(options.form), parse_order(options.order))),
           false, options.precision};
 }
 
 int run_words(const RunArguments& options, const Dfa& automaton, const Reader& reader) {
-  Evaluator* const evaluator = reader.evaluator.get();
+  ModelInMotion* const evaluator = reader.evaluator.get();
   nlohmann::ordered_json all{{"words", nlohmann::ordered_json::array()}};
   bool wrong = false;
   const auto run_one = [&](const std::string& text) {

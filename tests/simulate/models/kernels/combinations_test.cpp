@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <vector>
 
 #include "krohn/groups/base/random.h"
@@ -31,32 +30,6 @@ template <class To, class From>
 std::vector<To> as(const std::vector<From>& numbers) {
   std::vector<To> result;
   for (const From number : numbers) result.push_back(static_cast<To>(number));
-  return result;
-}
-
-/// Slopes of by · of(lists) by every number of every list.
-Lists<double> slopes(Lists<double> lists, const std::vector<double>& by,
-                     const std::function<std::vector<double>(const Lists<double>&)>& of) {
-  const auto loss = [&] {
-    const std::vector<double> seen = of(lists);
-    double sum = 0;
-    for (std::size_t i = 0; i < seen.size(); ++i) sum += seen[i] * by[i];
-    return sum;
-  };
-  Lists<double> result;
-  for (std::vector<double>& list : lists) {
-    result.emplace_back();
-    for (double& number : list) {
-      constexpr double kStep = 1e-5;
-      const double here = number;
-      number = here + kStep;
-      const double above = loss();
-      number = here - kStep;
-      const double below = loss();
-      number = here;
-      result.back().push_back((above - below) / (2 * kStep));
-    }
-  }
   return result;
 }
 

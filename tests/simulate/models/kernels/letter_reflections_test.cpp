@@ -141,27 +141,10 @@ std::vector<double> answers(const Lists<double>& lists) {
 
 std::vector<std::vector<double>> by_differences(const Drawn& from) {
   Lists<double> lists(from);
-  const auto loss = [&] {
-    const std::vector<double> o = answers(lists);
-    double sum = 0;
-    for (std::size_t i = 0; i < o.size(); ++i) sum += o[i] * lists.by_o[i];
-    return sum;
-  };
-  std::vector<std::vector<double>> result = {answers(lists)};
-  for (std::vector<double>* const list : {&lists.q, &lists.k, &lists.v, &lists.beta}) {
-    std::vector<double> slopes;
-    for (double& number : *list) {
-      constexpr double kStep = 1e-5;
-      const double here = number;
-      number = here + kStep;
-      const double above = loss();
-      number = here - kStep;
-      const double below = loss();
-      number = here;
-      slopes.push_back((above - below) / (2 * kStep));
-    }
-    result.push_back(slopes);
-  }
+  const auto of = [&] { return answers(lists); };
+  std::vector<std::vector<double>> result = {of()};
+  for (std::vector<double>* const list : {&lists.q, &lists.k, &lists.v, &lists.beta})
+    result.push_back(slopes(*list, lists.by_o, of));
   return result;
 }
 

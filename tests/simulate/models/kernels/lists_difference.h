@@ -1,4 +1,4 @@
-// tests/simulate/models/kernels/lists_difference.h — how far lists of numbers are from each other.
+// tests/simulate/models/kernels/lists_difference.h — how far lists of numbers are from each other, and slopes by them.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -28,6 +28,37 @@ inline double difference(const std::vector<std::vector<double>>& left, const std
 inline double difference(const std::vector<std::vector<double>>& left, const std::vector<std::vector<double>>& right) {
   REQUIRE(left.size() == right.size());
   return difference(left, right, left.size());
+}
+
+/// Slopes of by · of() by every number of the list, which `of` looks at: central differences.
+template <class Of>
+std::vector<double> slopes(std::vector<double>& list, const std::vector<double>& by, const Of& of) {
+  const auto loss = [&] {
+    const std::vector<double> seen = of();
+    double sum = 0;
+    for (std::size_t i = 0; i < seen.size(); ++i) sum += seen[i] * by[i];
+    return sum;
+  };
+  std::vector<double> result;
+  for (double& number : list) {
+    constexpr double kStep = 1e-5;
+    const double here = number;
+    number = here + kStep;
+    const double above = loss();
+    number = here - kStep;
+    const double below = loss();
+    number = here;
+    result.push_back((above - below) / (2 * kStep));
+  }
+  return result;
+}
+/// By every number of every list.
+template <class Of>
+std::vector<std::vector<double>> slopes(std::vector<std::vector<double>> lists, const std::vector<double>& by,
+                                        const Of& of) {
+  std::vector<std::vector<double>> result;
+  for (std::vector<double>& list : lists) result.push_back(slopes(list, by, [&] { return of(lists); }));
+  return result;
 }
 
 }  // namespace krohn

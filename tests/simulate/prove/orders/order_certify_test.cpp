@@ -23,23 +23,6 @@ CertifyOptions in(ArithmeticName arithmetic, const char* order, std::uint64_t ma
   return options;
 }
 
-/// How many letters a word can have so that it, and all shorter ones, are read rightly in the order: by trying them
-/// all, with the reference. `most` when all are.
-std::size_t right_up_to(const Network& network, ArithmeticName arithmetic, Order order, std::size_t most) {
-  const Letter letters = network.automaton.letters();
-  for (std::size_t length = 1; length <= most; ++length) {
-    Word word(length, 0);
-    for (;;) {
-      const auto reading = reference_reading(network, arithmetic, Form::kStructured, order, word);
-      if (reading.answers[length] != network.automaton.run(word)) return length - 1;
-      std::size_t last = length;
-      while (last > 0 && ++word[last - 1] == letters) word[--last] = 0;
-      if (last == 0) break;
-    }
-  }
-  return most;
-}
-
 /// The network is wrong on the word in the order, and right on all its beginnings.
 void check_fails_on(const Network& network, const Word& word, ArithmeticName arithmetic, Order order) {
   const auto evaluator = make_evaluator(network, arithmetic, Form::kStructured, order);

@@ -93,22 +93,6 @@ std::optional<Network> as_computed(const Eigen::MatrixXd& initial, const std::ve
   return with(std::move(table), std::move(codewords));
 }
 
-/// How long words can be so that all of them are read rightly in the order; `most` when all that are tried are.
-std::size_t right_up_to(const Network& network, ArithmeticName arithmetic, Order order, std::size_t most) {
-  const Letter letters = network.automaton.letters();
-  for (std::size_t length = 1; length <= most; ++length) {
-    Word word(length, 0);
-    for (;;) {
-      const auto reading = reference_reading(network, arithmetic, Form::kStructured, order, word);
-      if (reading.answers[length] != network.automaton.run(word)) return length - 1;
-      std::size_t last = length;
-      while (last > 0 && ++word[last - 1] == letters) word[--last] = 0;
-      if (last == 0) break;
-    }
-  }
-  return most;
-}
-
 /// Whether the network is proved to round nothing, in every one of the orders; no verdict of any may be wrong.
 bool rounds_nothing(const Network& network, ArithmeticName arithmetic,
                     const std::vector<const char*>& orders = {"scan", "doubling", "chunked:2", "chunked:5"}) {

@@ -1,15 +1,16 @@
-// Membership from the tree alone: the relation "this part reads the word from i to j", a 64-bit row of j for every i.
+// tests/automata/reference_matches.h — membership in the language of an expression from its syntax tree alone: the
+// relation "this part reads the word from i to j", a 64-bit row of j for every i.
+#pragma once
+
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <cstdint>
+#include <vector>
 
 #include "krohn/automata/regex/regex_syntax.h"
 
 namespace krohn {
-
-namespace {
-
-using Relation = std::vector<std::uint64_t>;
 
 class Relations {
  public:
@@ -22,6 +23,8 @@ class Relations {
   }
 
  private:
+  using Relation = std::vector<std::uint64_t>;
+
   Relation identity() const {
     Relation result(size_);
     for (std::size_t i = 0; i < size_; ++i) result[i] = std::uint64_t{1} << i;
@@ -121,9 +124,8 @@ class Relations {
   std::vector<Relation> of_node_;
 };
 
-}  // namespace
-
-bool reference_matches(const RegexTree& tree, const RegexLetters& letters, const Word& word) {
+/// Words of at most 63 letters; O(nodes · |word|³).
+inline bool reference_matches(const RegexTree& tree, const RegexLetters& letters, const Word& word) {
   assert(word.size() <= 63);
   return Relations(tree, letters, word).root_reads_everything();
 }

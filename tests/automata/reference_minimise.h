@@ -1,11 +1,15 @@
+// tests/automata/reference_minimise.h — Moore's refinement by whole signatures, O(k n²): the obvious minimiser.
+#pragma once
+
 #include <algorithm>
 #include <map>
+#include <vector>
 
 #include "krohn/automata/operations/minimise.h"
 
 namespace krohn {
 
-Dfa reference_minimise(const Dfa& dfa) {
+inline Dfa reference_minimise(const Dfa& dfa) {
   const Dfa reachable = canonical(dfa);
   std::vector<State> class_of(reachable.outputs().begin(), reachable.outputs().end());
   for (std::size_t classes = 0;;) {
