@@ -169,8 +169,9 @@ void refuse_options_of_networks(const VerifyArguments& options, const CertifyOpt
   if (is_network) return;
   if (options.form != "structured") throw InputError("--form", "is for networks; this model has one form");
   if (options.device == "cuda" && options.length == 0)
-    throw InputError("--device",
-                     "the proof of this model runs on the processor; a device reads its random words (--length, --words)");
+    throw InputError(
+        "--device",
+        "the proof of this model runs on the processor; a device reads its random words (--length, --words)");
   if (!options.save.empty() || !options.resume.empty() || options.accepted || options.through != "auto")
     throw InputError(options.model, "this model takes none of --save, --resume, --accepted and --through");
 }
