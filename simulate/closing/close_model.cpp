@@ -1,4 +1,5 @@
 #include "krohn/simulate/closing/close_model.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
@@ -57,7 +58,7 @@ std::string ProvedClosing::why_not() const {
   if (is_proved()) return "";
   if (closing.model == nullptr) return closing.what;
   if (const auto word = certificate.failing_word())
-    return fmt::format("rounded ({}), it is wrong on a word of {} letters", closing.what, word->size());
+    return fmt::format("rounded ({}), it is wrong on a word of {}", closing.what, counted(word->size(), "letter"));
   return fmt::format("rounded ({}), it is undecided: {}", closing.what, certificate.limit);
 }
 
@@ -73,8 +74,8 @@ Closing close_cells(const SequenceModel<float>& model, const Task& task, std::ve
   closing.share = units.share;
   closing.what = units.model == nullptr
                      ? units.why_not
-                     : fmt::format("{} of {} units to signs, which the trained ones lacked at {:.2g} of the letters",
-                                   units.kept, units.kept + units.silenced, units.share);
+                     : fmt::format("{} of {} to signs, which the trained ones lacked at {:.2g} of the letters",
+                                   units.kept, counted(units.kept + units.silenced, "unit"), units.share);
   closing.model = std::move(units.model);
   is_free = std::move(units.is_free);
   return closing;
