@@ -18,6 +18,7 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/primes.h"
+#include "krohn/groups/base/time_limit.h"
 
 namespace krohn {
 
@@ -213,6 +214,7 @@ class Classifier {
     ClassVerdict& row = verdict(name);
     if (row.answer != Answer::kUnknown) return;
     try {
+      TimeLimit::check();
       work(row);
     } catch (const LimitError& error) {
       row.remark = error.what();
@@ -222,6 +224,7 @@ class Classifier {
   /// The remark beside a yes; a limit leaves it out and says so.
   static void add(ClassVerdict& row, const std::function<void()>& work) {
     try {
+      TimeLimit::check();
       work();
     } catch (const LimitError& error) {
       remark(row, error.what());

@@ -223,10 +223,12 @@ class PairTest {
   explicit PairTest(const Dfa& dfa)
       : dfa_(dfa), n_(dfa.states()), states_(strongly_connected_components(dfa)), reach_(condensation(dfa, states_)) {
     table_.reserve(std::size_t{n_} * n_ * dfa.letters());
-    for (State p = 0; p < n_; ++p)
+    for (State p = 0; p < n_; ++p) {
+      TimeLimit::check();
       for (State q = 0; q < n_; ++q)
         for (Letter letter = 0; letter < dfa.letters(); ++letter)
           table_.push_back(dfa.next(p, letter) * n_ + dfa.next(q, letter));
+    }
     component_ = strong_components(n_ * n_, dfa.letters(), table_);
     std::vector<std::uint32_t> size(n_ * n_, 0);
     for (const std::uint32_t component : component_) ++size[component];

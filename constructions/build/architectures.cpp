@@ -1,4 +1,5 @@
 #include "krohn/constructions/build/architectures.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
@@ -70,7 +71,8 @@ class Table {
     if (row.answer != Answer::kYes || !row.construction.empty()) return row;
     show_by(row, "diagonal-position");
     if (!row.construction.empty())
-      row.reason = fmt::format("a counter of positions first; stable at words of {} letters", algebra_.stability_index);
+      row.reason = fmt::format("a counter of positions first; stable at words of {}",
+                               counted(algebra_.stability_index, "letter"));
     return row;
   }
 

@@ -1,4 +1,5 @@
 #include "krohn/constructions/build/build_block_diagonal.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
@@ -379,11 +380,12 @@ Network build_integral_standard(const Dfa& automaton, const BasedAction& action)
   }
   Layer layer = listed_layer(std::move(codewords));
   for (const Permutation& letter : action.letters) layer.transitions.push_back({code.matrix(letter), {}});
-  return single_layer_network(automaton, tracked, std::move(layer),
-                              {"integral-standard",
-                               {},
-                               "standard representation of S_n",
-                               fmt::format("{} points, {} columns", action.degree(), action.columns)});
+  return single_layer_network(
+      automaton, tracked, std::move(layer),
+      {"integral-standard",
+       {},
+       "standard representation of S_n",
+       fmt::format("{}, {}", counted(action.degree(), "point"), counted(action.columns, "column"))});
 }
 
 }  // namespace krohn

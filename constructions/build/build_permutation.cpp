@@ -1,4 +1,5 @@
 #include "krohn/constructions/build/build_permutation.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -36,7 +37,7 @@ std::string note_of(const PermutationOptions& options) {
 std::string describe(const BasedAction& action) {
   std::string degrees;
   for (const Point degree : action.degrees) degrees += fmt::format("{}{}", degrees.empty() ? "" : " + ", degree);
-  return fmt::format("action on {} points, {} column{}{}", degrees, action.columns, action.columns == 1 ? "" : "s",
+  return fmt::format("action on {} points, {}{}", degrees, counted(action.columns, "column"),
                      action.exhaustive ? "" : ", search cut at its limit");
 }
 
@@ -106,8 +107,9 @@ Network build_permutation_base(const Dfa& automaton, const PermutationOptions& o
 Network build_permutation_base(const Dfa& automaton, const BasedAction& action, const PermutationOptions& options) {
   const TrackedStates tracked = tracked_states(automaton);
   if (action.degree() >= tracked.count())
-    throw InputError(fmt::format("no sum of quotients of the {} states by block systems has a smaller degree{}",
-                                 tracked.count(), action.exhaustive ? "" : ", within the limit of the search"));
+    throw InputError(fmt::format("no sum of quotients of the {} by block systems has a smaller degree{}",
+                                 counted(tracked.count(), "state"),
+                                 action.exhaustive ? "" : ", within the limit of the search"));
   const std::uint32_t copies = coordinate_copies(options.keys);
   require_listable(tracked.count(), std::uint64_t{action.degree()} * copies, action.columns);
   std::vector<Eigen::MatrixXd> codewords;
@@ -135,12 +137,12 @@ Network build_permutation_vector(const Dfa& automaton, const BasedAction& action
   layer.labels = tracked.count();
   layer.decoder.label_of = std::move(orbit.label_of);
   add_transitions(layer, action.letters, options);
-  return single_layer_network(
-      automaton, tracked, std::move(layer),
-      {"permutation-vector",
-       {},
-       "Grazzi Thm. 3, H_0 = (1, ..., n)",
-       fmt::format("degree {}, {} codewords; {}", action.degree(), codeword_count(layer), note_of(options))});
+  return single_layer_network(automaton, tracked, std::move(layer),
+                              {"permutation-vector",
+                               {},
+                               "Grazzi Thm. 3, H_0 = (1, ..., n)",
+                               fmt::format("degree {}, {}; {}", action.degree(),
+                                           counted(codeword_count(layer), "codeword"), note_of(options))});
 }
 
 namespace {
@@ -313,12 +315,13 @@ Network build_orthogonal(const Dfa& automaton) {
   layer.decoder.label_of = representation.point_of;
   for (const Eigen::MatrixXd& matrix : representation.generators)
     layer.transitions.push_back({DenseMatrix{without_noise(matrix)}, {}});
-  return single_layer_network(automaton, tracked, std::move(layer),
-                              {"orthogonal",
-                               {},
-                               "MATH.md §6",
-                               fmt::format("irreducible blocks of dimensions {}, {} codewords",
-                                           fmt::join(representation.blocks, " + "), representation.codewords.size())});
+  return single_layer_network(
+      automaton, tracked, std::move(layer),
+      {"orthogonal",
+       {},
+       "MATH.md §6",
+       fmt::format("irreducible blocks of dimensions {}, {}", fmt::join(representation.blocks, " + "),
+                   counted(representation.codewords.size(), "codeword"))});
 }
 
 }  // namespace krohn

@@ -1,4 +1,5 @@
 #include "krohn/constructions/build/build_rotation.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
@@ -101,9 +102,9 @@ Network build_rotation_snapped(const Dfa& automaton, Precision precision) {
                                  to_string(precision), least_codeword_distance(layer)));
   network.provenance.construction = "rotation-snapped";
   network.provenance.theorem = "Grazzi Thm. 3; MATH.md §5";
-  network.provenance.note =
-      fmt::format("not linear: snaps to the nearest of {} codewords every {} letters, for {}; {}",
-                  codeword_count(layer), network.snap_every, to_string(precision), network.provenance.note);
+  network.provenance.note = fmt::format(
+      "not linear: snaps to the nearest of {} every {}, for {}; {}", counted(codeword_count(layer), "codeword"),
+      counted(network.snap_every, "letter"), to_string(precision), network.provenance.note);
   return network;
 }
 

@@ -1,4 +1,5 @@
 #include "krohn/constructions/build/cascade_network.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
@@ -122,8 +123,8 @@ Layer cyclic_layer(const CascadeLayer& cascade_layer, Label initial) {
 Layer orthogonal_layer(const CascadeLayer& cascade_layer, Label initial, std::uint32_t max_dimension) {
   const OrthogonalRepresentation representation = smallest_separating_representation(group_of(cascade_layer), initial);
   if (representation.dimension() > max_dimension)
-    throw InputError(fmt::format("{} on {} labels needs {} dimensions", cascade_layer.component, cascade_layer.width,
-                                 representation.dimension()));
+    throw InputError(fmt::format("{} on {} needs {}", cascade_layer.component, counted(cascade_layer.width, "label"),
+                                 counted(representation.dimension(), "dimension")));
   std::vector<Eigen::MatrixXd> codewords;
   for (const Eigen::VectorXd& code : representation.codewords) codewords.push_back(without_noise(code));
   Layer layer = listed_layer(std::move(codewords));

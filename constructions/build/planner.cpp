@@ -1,4 +1,5 @@
 #include "krohn/constructions/build/planner.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
@@ -354,7 +355,7 @@ std::string misfit(const PlanRow& row, const BuildOptions& wishes) {
                        *wishes.max_dimension);
   if (wishes.max_reflections && row.reflections < 0) return "it has no Householder form, and --max-reflections is set";
   if (wishes.max_reflections && row.reflections > *wishes.max_reflections)
-    return fmt::format("it takes {} reflections per token, and --max-reflections is {}", row.reflections,
+    return fmt::format("it takes {} per token, and --max-reflections is {}", counted(row.reflections, "reflection"),
                        *wishes.max_reflections);
   return {};
 }

@@ -1,4 +1,5 @@
 #include "krohn/constructions/checkpoints/checkpoint_config.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
@@ -133,7 +134,8 @@ void read_layer_types(const ConfigMembers& members, CheckpointConfig& config) {
   const std::vector<std::string> types = members.texts("layer_types");
   config.all_layers = members.count("num_hidden_layers", static_cast<std::uint32_t>(types.size()));
   if (types.size() != config.all_layers)
-    members.fail("layer_types", fmt::format("names {} layers, and there are {}", types.size(), config.all_layers));
+    members.fail("layer_types",
+                 fmt::format("names {}, and there are {}", counted(types.size(), "layer"), config.all_layers));
   for (std::uint32_t layer = 0; layer < config.all_layers; ++layer) {
     if (types[layer] == kRecurrent) config.recurrent_layers.push_back(layer);
     if (types[layer] != kRecurrent && types[layer] != kAttention)

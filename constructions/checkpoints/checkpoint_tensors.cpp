@@ -1,4 +1,5 @@
 #include "krohn/constructions/checkpoints/checkpoint_tensors.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -194,8 +195,8 @@ std::map<std::string, Shape> shapes_of(const CheckpointConfig& config) {
 void require_tensors(const CheckpointConfig& config, const TensorFile& file, const std::string& where) {
   constexpr char kConfigFile[] = "config.json";
   if (config.layers > file.tensors.size())
-    throw InputError(
-        where, fmt::format("{} tensors, and {} asks for {} layers", file.tensors.size(), kConfigFile, config.layers));
+    throw InputError(where, fmt::format("{}, and {} asks for {}", counted(file.tensors.size(), "tensor"), kConfigFile,
+                                        counted(config.layers, "layer")));
   const std::map<std::string, Shape> shapes = shapes_of(config);
   for (const auto& [name, shape] : shapes) {
     const auto found = file.tensors.find(name);
@@ -286,8 +287,9 @@ TensorFile with_own_names(const CheckpointConfig& config, TensorFile file, const
       if (!node) throw InputError(where, fmt::format("tensor \"{}\" is missing", from + packing.whole));
       const Tensor& whole = node.mapped();
       if (whole.shape.size() < 2 || whole.shape[0] != packing.rows())
-        throw InputError(where, fmt::format("tensor \"{}\" has shape {}, and config.json asks for {} rows",
-                                            from + packing.whole, shape_text(whole.shape), packing.rows()));
+        throw InputError(where,
+                         fmt::format("tensor \"{}\" has shape {}, and config.json asks for {}", from + packing.whole,
+                                     shape_text(whole.shape), counted(packing.rows(), "row")));
       std::uint64_t at = 0;
       for (std::uint64_t round = 0; round < packing.rounds; ++round)
         for (const auto& [name, rows] : packing.parts) {

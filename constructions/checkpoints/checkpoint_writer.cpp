@@ -1,4 +1,5 @@
 #include "krohn/constructions/checkpoints/checkpoint_writer.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
@@ -334,9 +335,9 @@ void write_start(CheckpointWriter& writer, std::uint32_t layer, std::uint32_t in
 void require_key_dim(std::uint64_t key_dim, Point points) {
   if (key_dim > kMaxKeyDim)
     throw LimitError(
-        fmt::format("a head's key would have {} coordinates for {} points, and the library's kernels take "
+        fmt::format("a head's key would have {} for {}, and the library's kernels take "
                     "{}; the other targets of `krohn compile` have no such limit",
-                    key_dim, points, kMaxKeyDim));
+                    counted(key_dim, "coordinate"), counted(points, "point"), kMaxKeyDim));
 }
 
 }  // namespace krohn

@@ -1,4 +1,5 @@
 #include "krohn/constructions/files/recurrence_file.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -382,7 +383,7 @@ const Family& family_of(std::string_view name) {
 std::uint64_t actions_of(const TensorReader& reader, const Family& family, const std::string& at, std::uint64_t n) {
   const Shape& shape = reader.shape(at + family.tensor);
   if (shape.size() <= family.axis)
-    throw InputError(fmt::format("tensor \"{}{}\" has {} dimensions", at, family.tensor, shape.size()));
+    throw InputError(fmt::format("tensor \"{}{}\" has {}", at, family.tensor, counted(shape.size(), "dimension")));
   const std::uint64_t actions = shape[family.axis];
   if (n > kMaxDenseNumbers / n || actions > kMaxDenseNumbers / (n * n))
     throw InputError(

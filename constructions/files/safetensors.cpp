@@ -1,4 +1,5 @@
 #include "krohn/constructions/files/safetensors.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -60,8 +61,8 @@ std::uint64_t bytes_needed(const std::string& name, const std::string& dtype, co
     if (__builtin_mul_overflow(bits, extent, &bits))
       throw InputError(fmt::format("tensor {} has a shape whose size overflows 64 bits", in_quotes(name)));
   if (bits % 8 != 0)
-    throw InputError(fmt::format("tensor {} has {} bits by its shape and type {}, no whole number of bytes",
-                                 in_quotes(name), bits, dtype));
+    throw InputError(fmt::format("tensor {} has {} by its shape and type {}, no whole number of bytes", in_quotes(name),
+                                 counted(bits, "bit"), dtype));
   return bits / 8;
 }
 
@@ -192,20 +193,22 @@ std::uint64_t stated_length(std::span<const std::byte> beginning) {
   if (!kind.empty()) throw InputError("not a safetensors file; it is " + kind);
   if (length == 0) throw InputError("not a safetensors file: the header, of no bytes, does not begin with \"{\"");
   if (length > kMaxHeaderBytes)
-    throw InputError(fmt::format("the header claims {} bytes; at most {} are allowed", length, kMaxHeaderBytes));
+    throw InputError(
+        fmt::format("the header claims {}; at most {} are allowed", counted(length, "byte"), kMaxHeaderBytes));
   return length;
 }
 
 /// The header's length after the checks that need no JSON.
 std::uint64_t header_length(std::span<const std::byte> file) {
   if (file.size() < kLengthBytes)
-    throw InputError(fmt::format("{} bytes; a safetensors file starts with 8 bytes of header length", file.size()));
+    throw InputError(
+        fmt::format("{}; a safetensors file starts with 8 bytes of header length", counted(file.size(), "byte")));
   const std::uint64_t length = stated_length(file);
   if (length > file.size() - kLengthBytes)
     throw InputError(
-        fmt::format("the header claims {} bytes; the file has {} after the length: it is truncated or not "
+        fmt::format("the header claims {}; the file has {} after the length: it is truncated or not "
                     "a safetensors file",
-                    length, file.size() - kLengthBytes));
+                    counted(length, "byte"), file.size() - kLengthBytes));
   return length;
 }
 
@@ -224,15 +227,16 @@ void require_tiling(std::vector<Entry>& entries, std::uint64_t buffer) {
       throw InputError(fmt::format("tensor {} begins at offset {}, where {} was expected: {}", in_quotes(entry.name),
                                    first, end, first < end ? "tensors overlap" : "a gap"));
     if (last > buffer)
-      throw InputError(fmt::format("tensor {} ends at offset {}, outside its buffer of {} bytes", in_quotes(entry.name),
-                                   last, buffer));
+      throw InputError(fmt::format("tensor {} ends at offset {}, outside its buffer of {}", in_quotes(entry.name), last,
+                                   counted(buffer, "byte")));
     const std::uint64_t needed = bytes_needed(entry.name, entry.dtype, entry.shape);
     if (last - first != needed)
-      throw InputError(fmt::format("tensor {} has {} bytes; its shape and type need {}", in_quotes(entry.name),
-                                   last - first, needed));
+      throw InputError(fmt::format("tensor {} has {}; its shape and type need {}", in_quotes(entry.name),
+                                   counted(last - first, "byte"), needed));
     end = last;
   }
-  if (end != buffer) throw InputError(fmt::format("{} bytes after the last tensor belong to none", buffer - end));
+  if (end != buffer)
+    throw InputError(fmt::format("{} behind the last tensor, of no tensor", counted(buffer - end, "byte")));
 }
 
 TensorFile parse_checked(std::span<const std::byte> file) {
@@ -273,8 +277,8 @@ std::string format_header(const TensorFile& file, std::span<const NamedTensor* c
     const std::uint64_t needed = bytes_needed(name, tensor.dtype, tensor.shape);
     if (name == kMetadataKey) throw InputError("a tensor cannot be called \"__metadata__\"");
     if (tensor.bytes.size() != needed)
-      throw InputError(fmt::format("tensor {} has {} bytes; its shape and type need {}", in_quotes(name),
-                                   tensor.bytes.size(), needed));
+      throw InputError(fmt::format("tensor {} has {}; its shape and type need {}", in_quotes(name),
+                                   counted(tensor.bytes.size(), "byte"), needed));
     members.push_back(fmt::format(R"({}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})", json(name).dump(),
                                   tensor.dtype, fmt::join(tensor.shape, ","), offset, offset + needed));
     offset += needed;
@@ -283,9 +287,9 @@ std::string format_header(const TensorFile& file, std::span<const NamedTensor* c
   text.resize((text.size() + 7) / 8 * 8, ' ');
   if (text.size() > kMaxHeaderBytes)
     throw LimitError(
-        fmt::format("the header would have {} bytes; readers of the format take at most {}: shorten the "
+        fmt::format("the header would have {}; readers of the format take at most {}: shorten the "
                     "names and the metadata",
-                    text.size(), kMaxHeaderBytes));
+                    counted(text.size(), "byte"), kMaxHeaderBytes));
   return text;
 }
 
@@ -332,11 +336,11 @@ std::map<std::string, TensorPlace> read_tensor_places(const std::string& path) t
   if (error || !file.read(beginning.data(), static_cast<std::streamsize>(beginning.size())))
     throw InputError("cannot be read");
   if (size < kLengthBytes)
-    throw InputError(fmt::format("{} bytes; a safetensors file starts with 8 bytes of header length", size));
+    throw InputError(fmt::format("{}; a safetensors file starts with 8 bytes of header length", counted(size, "byte")));
   const std::uint64_t length = stated_length(std::as_bytes(std::span(beginning)));
   if (length > size - kLengthBytes)
-    throw InputError(fmt::format("the header claims {} bytes; the file has {} after the length: it is truncated",
-                                 length, size - kLengthBytes));
+    throw InputError(fmt::format("the header claims {}; the file has {} after the length: it is truncated",
+                                 counted(length, "byte"), size - kLengthBytes));
   std::string header(length, '\0');
   file.seekg(kLengthBytes);
   if (!file.read(header.data(), static_cast<std::streamsize>(length))) throw InputError("cannot be read");

@@ -1,4 +1,5 @@
 #include "krohn/constructions/network/network.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
@@ -57,18 +58,18 @@ void check_unit_decoder(const Layer& layer, const std::string& where) {
   if (!decoder.codewords.empty() || !decoder.label_of.empty() || !decoder.book.empty())
     fail(where, "unit codewords are not stored, but the decoder holds some");
   if (layer.columns != 1 || std::uint64_t{decoder.unit_copies} * layer.labels != layer.dimension)
-    fail(where, fmt::format("{} unit codewords in {} copies do not fit {}×{} states", layer.labels, decoder.unit_copies,
-                            layer.dimension, layer.columns));
+    fail(where, fmt::format("{} in {} copies do not fit {}×{} states", counted(layer.labels, "unit codeword"),
+                            decoder.unit_copies, layer.dimension, layer.columns));
 }
 
 void check_listed_decoder(const Layer& layer, const std::string& where) {
   const Decoder& decoder = layer.decoder;
   const std::size_t count = decoder.codewords.size();
   if (decoder.label_of.empty() ? count != layer.labels : decoder.label_of.size() != count)
-    fail(where,
-         fmt::format("{} codewords for {} labels, with a table of {}", count, layer.labels, decoder.label_of.size()));
+    fail(where, fmt::format("{} for {}, with a table of {}", counted(count, "codeword"), counted(layer.labels, "label"),
+                            decoder.label_of.size()));
   if (!decoder.book.empty() && decoder.book.size() != count)
-    fail(where, fmt::format("{} codewords, but {} are in books", count, decoder.book.size()));
+    fail(where, fmt::format("{}, but {} are in books", counted(count, "codeword"), decoder.book.size()));
   std::vector<bool> named(layer.labels, false), used_books(count, false);
   std::uint32_t books = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -165,8 +166,9 @@ void check_readout(const Network& network) {
   for (std::size_t k = 0; k < layers; ++k) {
     const std::string where = fmt::format("readout, level {}", k + 1);
     if (levels[k].size() != nodes * network.layers[k].labels)
-      fail(where, fmt::format("has {} entries; {} nodes of {} labels need {}", levels[k].size(), nodes,
-                              network.layers[k].labels, nodes * network.layers[k].labels));
+      fail(where,
+           fmt::format("has {} entries instead of {}, for {} of {}", levels[k].size(), nodes * network.layers[k].labels,
+                       counted(nodes, "node"), counted(network.layers[k].labels, "label")));
     const bool last = k + 1 == layers;
     const std::size_t range = last ? network.automaton.states() : levels[k + 1].size() / network.layers[k + 1].labels;
     for (const Context entry : levels[k])
@@ -241,8 +243,9 @@ void validate(const Network& network) {
     if (network.snap_every > 0) check_one_book(network.layers[k], k);
   }
   if (!network.layers.empty() && network.layers[0].wiring.action_of.size() != network.automaton.letters())
-    fail("layer 1", fmt::format("is wired for {} letters; the alphabet has {}",
-                                network.layers[0].wiring.action_of.size(), network.automaton.letters()));
+    fail("layer 1",
+         fmt::format("is wired for {}; the alphabet has {}",
+                     counted(network.layers[0].wiring.action_of.size(), "letter"), network.automaton.letters()));
   check_readout(network);
   check_initial_state(network);
 }
@@ -280,9 +283,8 @@ Layer listed_layer(std::vector<Eigen::MatrixXd> codewords) {
 
 void require_listable(std::uint64_t count, std::uint64_t dimension, std::uint64_t columns) {
   if (count * dimension * columns > kMaxNumbers)
-    throw LimitError(
-        fmt::format("{} codewords of {} × {} numbers are past the limit of 2^24 numbers; one-hot stores none", count,
-                    dimension, columns));
+    throw LimitError(fmt::format("{} of {} × {} numbers are past the limit of 2^24 numbers; one-hot stores none",
+                                 counted(count, "codeword"), dimension, columns));
 }
 
 void require_dense(std::uint64_t actions, std::uint64_t dimension) {

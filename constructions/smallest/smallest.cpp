@@ -1,4 +1,5 @@
 #include "krohn/constructions/smallest/smallest.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 #include <boost/multiprecision/cpp_int.hpp>
@@ -223,7 +224,7 @@ std::uint64_t hankel_rank_modulo(const Dfa& automaton, std::span<const std::uint
 HankelRank hankel_rank(const Dfa& automaton, std::span<const std::uint32_t> shown, std::uint32_t max_states) {
   if (automaton.states() > max_states)
     throw LimitError(
-        fmt::format("the Hankel matrix of {} states; at most {} are taken", automaton.states(), max_states));
+        fmt::format("the Hankel matrix of {}; at most {} are taken", counted(automaton.states(), "state"), max_states));
   const std::vector<std::vector<Letter>> words = shortest_words(automaton);
   HankelRank result;
   result.modulo_2 = hankel_rank_modulo(automaton, shown, 2);
@@ -359,8 +360,8 @@ LeastNumber reflections_of_any_layer(const Dfa& automaton) {
   if (dimension <= least.value) return least;
   const std::size_t few = few_generators(list, automaton.states(), whole);
   raise(least, ceiling(dimension, few),
-        fmt::format("the group needs {} dimensions, and {} letter{} generate{} it", dimension, few, few == 1 ? "" : "s",
-                    few == 1 ? "s" : ""));
+        fmt::format("the group needs {}, and {} letter{} generate{} it", counted(dimension, "dimension"), few,
+                    few == 1 ? "" : "s", few == 1 ? "s" : ""));
   return least;
 }
 

@@ -1,4 +1,5 @@
 #include "krohn/gpu/automata/long_word.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
@@ -148,7 +149,7 @@ std::string SliceTables::description() const {
     case Kind::kMaps:
       return "maps of all states in registers";
     case Kind::kElements:
-      return fmt::format("the {} elements of the transition monoid", table_->states);
+      return fmt::format("the {} of the transition monoid", counted(table_->states, "element"));
     case Kind::kLed:
       return "slices from where the letters before them lead, checked one against the next";
     default:
@@ -180,8 +181,8 @@ std::unique_ptr<SliceReader> reference_slice_reader(const SliceTables& tables, s
 
 State SlicedRunner::run(const RandomWord& word, std::uint64_t first, std::uint64_t length, State from) const {
   if (word.letters() != dfa_.letters())
-    throw InputError(
-        fmt::format("the random word is over {} letters, the automaton over {}", word.letters(), dfa_.letters()));
+    throw InputError(fmt::format("the random word is over {}, the automaton over {}", counted(word.letters(), "letter"),
+                                 dfa_.letters()));
   const auto read_letters = [&](std::uint64_t begin, std::uint64_t end) {
     for (const Letter letter : word.slice(begin, end - begin)) from = dfa_.next(from, letter);
   };

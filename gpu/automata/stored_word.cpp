@@ -1,4 +1,5 @@
 #include "krohn/gpu/automata/stored_word.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
@@ -308,7 +309,7 @@ std::unique_ptr<StoredWordRunner::Reader> StoredWordRunner::make_reader(Place pl
       for (State state = 0; state < dfa.states(); ++state) images.push_back(map[state]);
     }
     auto scanner = std::make_unique<Scanner<Algebra>>(
-        place, dfa, Kind::kElements, fmt::format("the {} elements of the transition monoid", graph.states()),
+        place, dfa, Kind::kElements, fmt::format("the {} of the transition monoid", counted(graph.states(), "element")),
         packed_entries<Entry>(graph, stride), product_table(graph), images, byte_cuts(dfa.letters(), stride));
     StoredScan<Algebra>& scan = scanner->scan();
     Algebra& algebra = scan.algebra;
@@ -360,7 +361,7 @@ std::string StoredWordRunner::description() const { return reader_->description(
 
 void StoredWordRunner::require_letters(Letter letters) const {
   if (letters != letters_)
-    throw InputError(fmt::format("the word is over {} letters, the automaton over {}", letters, letters_));
+    throw InputError(fmt::format("the word is over {}, the automaton over {}", counted(letters, "letter"), letters_));
 }
 
 State StoredWordRunner::run(const PlacedWord& word, State from) const {

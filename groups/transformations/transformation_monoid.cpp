@@ -118,11 +118,14 @@ TransformationMonoid TransformationMonoid::enumerate(std::span<const Transformat
 template <class Elements>
 void TransformationMonoid::expand(Elements& elements, const Options& options) {
   constexpr Element kAhead = 16;
+  constexpr std::uint64_t kProductsBetweenChecks = 4096;
+  std::uint64_t unchecked = kProductsBetweenChecks;
   elements.insert(Transformation::identity(degree_));
   prefix_.push_back(0);
   last_.push_back(0);
   for (Element e = 0; e < elements.size(); ++e) {
-    if (e % 1024 == 0) {
+    if ((unchecked += generators_) >= kProductsBetweenChecks) {
+      unchecked = 0;
       if (!options.ends_with_time) TimeLimit::check();
       if (options.ends_with_time && !TimeLimit::met().empty()) return;
     }

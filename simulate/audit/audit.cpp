@@ -1,4 +1,5 @@
 #include "krohn/simulate/audit/audit.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -153,8 +154,8 @@ HeadRange with_delta(HeadRange head, double bound, bool doubled) {
 std::vector<double> numbers_of(const AuditInput& input, const std::string& name, std::uint64_t count) {
   std::vector<double> numbers = input.tensors.numbers(name);
   if (numbers.size() != count)
-    throw InputError(input.where, fmt::format("tensor \"{}\" has {} numbers, and the others ask for {}", name,
-                                              numbers.size(), count));
+    throw InputError(input.where, fmt::format("tensor \"{}\" has {}, and the others ask for {}", name,
+                                              counted(numbers.size(), "number"), count));
   return numbers;
 }
 

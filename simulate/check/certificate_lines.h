@@ -15,6 +15,7 @@
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/files/strict_json.h"
 #include "krohn/groups/base/error.h"
+#include "krohn/groups/base/messages.h"
 #include "krohn/simulate/arithmetic/arithmetic_name.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/check/recheck_arithmetic.h"
@@ -43,7 +44,8 @@ class CertificateBits {
   std::vector<double> read(const StrictJson& json, std::size_t count) const {
     const std::string text = json.text();
     if (text.size() != count * digits_)
-      throw InputError(json.place(), fmt::format("expected the bits of {} numbers, {} digits", count, count * digits_));
+      throw InputError(json.place(),
+                       fmt::format("expected the bits of {}, {} digits", counted(count, "number"), count * digits_));
     std::vector<double> numbers;
     for (std::size_t at = 0; at < text.size(); at += digits_) {
       std::uint64_t bits = 0;

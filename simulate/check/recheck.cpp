@@ -1,4 +1,5 @@
 #include "krohn/simulate/check/recheck.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
@@ -118,7 +119,7 @@ std::string check(const ReachedPairs& proof, const Certificate& certificate, con
   const bool is_closed = certificate.is<Proved>();
   require(is_closed || certificate.length() > 0, "no letter is claimed");
   check_pairs(proof.list, is_closed ? std::nullopt : std::optional(certificate.length()), held, options);
-  return fmt::format("{} pairs with what follows each, evaluated again", proof.list.size());
+  return fmt::format("{} with what follows each, evaluated again", counted(proof.list.size(), "pair"));
 }
 
 // ---- Closed codewords
@@ -344,7 +345,7 @@ std::string check(const FailingRun& run, const Certificate& certificate, const H
   const std::uint64_t length = run.random ? run.random->letters : certificate.failing_word()->size();
   if (length > options.max_letters)
     throw LimitError(
-        fmt::format("a word of {} letters, more than {}; {}", length, options.max_letters, options.advice));
+        fmt::format("a word of {}, more than {}; {}", counted(length, "letter"), options.max_letters, options.advice));
   require(!run.random || automaton.letters() > 0, "there are no random words over no letters");
   RandomLetters random(automaton.letters(), run.random ? run.random->seed : 0, run.random ? run.random->stream : 0);
   State state = automaton.initial();
@@ -358,10 +359,11 @@ std::string check(const FailingRun& run, const Certificate& certificate, const H
   require(!held.is_right(state, moment), "the word is read rightly");
   require(run.expected == state, fmt::format("the word leads to state {}, not {}", state, run.expected));
   require(held.answer(moment) == run.given, "the model gives another answer than the one that is stated");
-  if (!certificate.is_shortest()) return fmt::format("a word of {} letters, read again, is read wrongly", length);
+  if (!certificate.is_shortest())
+    return fmt::format("a word of {}, read again, is read wrongly", counted(length, "letter"));
   require(!run.random, "a random word is not shown to be a shortest one");
   if (length > 0) check_pairs(run.shorter, length - 1, held, options);
-  return fmt::format("a word of {} letters, read again, is read wrongly, and no shorter one is", length);
+  return fmt::format("a word of {}, read again, is read wrongly, and no shorter one is", counted(length, "letter"));
 }
 
 std::string check(const SampledWords& proof, const Certificate&, const Held& held, const RecheckOptions& options) {
@@ -382,8 +384,8 @@ std::string check(const SampledWords& proof, const Certificate&, const Held& hel
       require(held.is_right(state, moment), fmt::format("random word {} is read wrongly at letter {}", word, t));
     }
   }
-  return fmt::format("{} random words of {} letters, read again, are read rightly; not a proof", proof.words,
-                     proof.length);
+  return fmt::format("{} random words of {}, read again, are read rightly; not a proof", proof.words,
+                     counted(proof.length, "letter"));
 }
 
 // ---- Methods that are of networks alone

@@ -1,4 +1,5 @@
 #include "krohn/simulate/check/recheck_network.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 #include <boost/multiprecision/cpp_int.hpp>
@@ -480,7 +481,7 @@ class Horizon {
     for (std::size_t i = 0; i < away.size(); ++i) away[i] -= first[i];
     const Rational start = root_above(sum_of_squares(away)), letters = Rational(length);
     require(letters * growth < 1 && start + letters * error <= radius * (1 - letters * growth),
-            fmt::format("the errors of {} letters may reach the decoder's margin", length));
+            fmt::format("the errors of {} may reach the decoder's margin", counted(length, "letter")));
   }
 
  private:
@@ -647,8 +648,9 @@ std::string check_horizon(const LinearHorizon& proof, const Network& network, co
   Horizon horizon(proof, network, plain);
   horizon.check_table();
   horizon.check_length(proof.length);
-  return fmt::format("{} codewords and {} moves, and the errors of {} letters, bounded in rational arithmetic",
-                     proof.table.codewords.size(), proof.table.moves.size(), proof.length);
+  return fmt::format("{} and {}, and the errors of {}, bounded in rational arithmetic",
+                     counted(proof.table.codewords.size(), "codeword"), counted(proof.table.moves.size(), "move"),
+                     counted(proof.length, "letter"));
 }
 
 }  // namespace krohn

@@ -1,4 +1,5 @@
 #include "krohn/simulate/closing/close_model.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
@@ -74,7 +75,7 @@ double most_expected_pairs(const Contraction& contraction, const Dfa& automaton)
 
 std::string why_open(const Certificate& certificate) {
   if (const auto word = certificate.failing_word())
-    return fmt::format("it is wrong on a word of {} letters", word->size());
+    return fmt::format("it is wrong on a word of {}", counted(word->size(), "letter"));
   return "it is undecided: " + certificate.limit;
 }
 
@@ -119,8 +120,8 @@ Closing close_cells(const SequenceModel<float>& model, const Task& task, std::ve
   closing.share = units.share;
   closing.what = units.model == nullptr
                      ? units.why_not
-                     : fmt::format("{} of {} units to signs, which the trained ones lacked at {:.2g} of the letters",
-                                   units.kept, units.kept + units.silenced, units.share);
+                     : fmt::format("{} of {} to signs, which the trained ones lacked at {:.2g} of the letters",
+                                   units.kept, counted(units.kept + units.silenced, "unit"), units.share);
   closing.model = std::move(units.model);
   is_free = std::move(units.is_free);
   return closing;

@@ -1,4 +1,5 @@
 #include "krohn/simulate/evaluate/layer_run.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
@@ -223,10 +224,10 @@ template <class A>
 std::size_t OrderedLayer<A>::factors_per_chunk() const {
   const std::uint64_t factors = std::uint64_t{factors_per_letter_} * order_.block;
   if (factors > kGreatestChunk / (factors + 2 * dimension_))
-    throw LimitError(
-        fmt::format("a chunk of {} letters may hold {} reflections, more than the UT transform takes in "
-                    "{} numbers; take a smaller chunk",
-                    order_.block, factors, kGreatestChunk));
+    throw LimitError(fmt::format(
+        "a chunk of {} may hold {}, more than the UT transform takes in "
+        "{}; take a smaller chunk",
+        counted(order_.block, "letter"), counted(factors, "reflection"), counted(kGreatestChunk, "number")));
   return factors;
 }
 

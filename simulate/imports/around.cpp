@@ -1,4 +1,5 @@
 #include "krohn/simulate/imports/around.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -125,8 +126,8 @@ std::string embeddings_by_width(const StateDict& dict, std::uint64_t inputs) {
     prefixes.push_back("--embedding " + name.substr(0, name.size() - kWeight.size()));
   }
   if (shown.empty()) return {};
-  return fmt::format("{} could be the embedding, with a row of {} numbers for each letter: say {}; without one, ",
-                     fmt::join(shown, " or "), inputs, fmt::join(prefixes, " or "));
+  return fmt::format("{} could be the embedding, with a row of {} for each letter: say {}; without one, ",
+                     fmt::join(shown, " or "), counted(inputs, "number"), fmt::join(prefixes, " or "));
 }
 
 /// Of every letter, below `count`.
@@ -135,16 +136,15 @@ std::vector<std::uint32_t> tokens_of(const StateDict& dict, const ImportOptions&
   std::vector<std::uint32_t> tokens = options.tokens;
   if (tokens.empty()) {
     if (count != task.alphabet().size())
-      dict.fail(
-          fmt::format("{}{} is for {} letters, and {} has {} ({}): say which is which with --letters NAME=NUMBER,…",
-                      what == kOneHot ? embeddings_by_width(dict, count) : "", what, count, task.info().name,
-                      task.alphabet().size(), to_string(task.alphabet())));
+      dict.fail(fmt::format("{}{} is for {}, and {} has {} ({}): say which is which with --letters NAME=NUMBER,…",
+                            what == kOneHot ? embeddings_by_width(dict, count) : "", what, counted(count, "letter"),
+                            task.info().name, task.alphabet().size(), to_string(task.alphabet())));
     for (std::uint32_t i = 0; i < count; ++i) tokens.push_back(i);
   }
   for (const std::uint32_t token : tokens)
     if (token >= count)
-      throw InputError("--letters", fmt::format("there is no number {}: {} of {} is for {} letters, 0 to {}", token,
-                                                what, dict.where(), count, count - 1));
+      throw InputError("--letters", fmt::format("there is no number {}: {} of {} is for {}, 0 to {}", token, what,
+                                                dict.where(), counted(count, "letter"), count - 1));
   return tokens;
 }
 
@@ -185,8 +185,8 @@ ImportedEmbedding import_embedding(StateDict& dict, const ImportOptions& options
   }
   const Shape& shape = dict.shape(name);
   if (shape.size() != 2 || shape[1] != inputs)
-    dict.fail(fmt::format("the embedding {} has shape {}, and the first layer takes {} inputs", in_quotes(name),
-                          shape_text(shape), inputs));
+    dict.fail(fmt::format("the embedding {} has shape {}, and the first layer takes {}", in_quotes(name),
+                          shape_text(shape), counted(inputs, "input")));
   const auto tokens = tokens_of(dict, options, task, shape[0], "the embedding");
   return {static_cast<std::uint32_t>(inputs),
           chosen_rows(dict.take(name, Shape(shape)), static_cast<std::size_t>(inputs), tokens)};
@@ -226,8 +226,8 @@ ImportedHead import_head(StateDict& dict, const ImportOptions& options, const Ta
   const std::string weight = prefix + std::string(kWeight), bias = prefix + ".bias";
   const Shape shape = dict.shape(weight);
   if (shape.size() != 2 || shape[1] != hidden)
-    dict.fail(fmt::format("the read-out {} has shape {}, and the recurrence gives {} numbers", in_quotes(weight),
-                          shape_text(shape), hidden));
+    dict.fail(fmt::format("the read-out {} has shape {}, and the recurrence gives {}", in_quotes(weight),
+                          shape_text(shape), counted(hidden, "number")));
   const std::uint64_t labels = task.labels().size();
   ImportedHead head{dict.take(weight, shape), std::vector<float>(shape[0], 0)};
   if (dict.has(bias)) head.bias = dict.take(bias, {shape[0]});
@@ -240,16 +240,16 @@ ImportedHead import_head(StateDict& dict, const ImportOptions& options, const Ta
   }
   if (classes.empty()) {
     if (rows != labels)
-      dict.fail(
-          fmt::format("the read-out has {} classes, and {} has {} answers ({}): say which is which with "
-                      "--classes ANSWER=NUMBER,…; a class that is left out can then win no word",
-                      rows, task.info().name, labels, fmt::join(task.labels(), ", ")));
+      dict.fail(fmt::format(
+          "the read-out has {}, and {} has {} ({}): say which is which with "
+          "--classes ANSWER=NUMBER,…; a class that is left out can then win no word",
+          counted(rows, "class", "es"), task.info().name, counted(labels, "answer"), fmt::join(task.labels(), ", ")));
     for (std::uint32_t i = 0; i < rows; ++i) classes.push_back(i);
   }
   for (const std::uint32_t each : classes)
     if (each >= rows)
-      throw InputError("--classes", fmt::format("there is no number {}: the read-out of {} has {} classes, 0 to {}",
-                                                each, dict.where(), rows, rows - 1));
+      throw InputError("--classes", fmt::format("there is no number {}: the read-out of {} has {}, 0 to {}", each,
+                                                dict.where(), counted(rows, "class", "es"), rows - 1));
   return {chosen_rows(head.weights, static_cast<std::size_t>(hidden), classes), chosen_rows(head.bias, 1, classes)};
 }
 

@@ -1,4 +1,5 @@
 #include "krohn/simulate/imports/expected_answers.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -39,7 +40,8 @@ class LineReader {
     if (found.word.empty()) fail("an empty word has no answer: a model answers after letters");
     const std::size_t said = found.shown.size(), length = found.word.size();
     if (said != 1 && said != length)
-      fail(fmt::format("{} answers to {} letters; give one for every letter, or one for the last", said, length));
+      fail(fmt::format("{} to {}; give one for every letter, or one for the last", counted(said, "answer"),
+                       counted(length, "letter")));
     found.first = length - said;
     return found;
   }

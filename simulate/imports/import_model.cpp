@@ -105,8 +105,8 @@ bool is_input_first(const StateDict& dict, const std::string& name, Settings& se
   const Shape& shape = dict.shape(name);
   const bool says = settings.flag("input-first");
   if (shape[1] != shape[0] && shape[2] != shape[0])
-    dict.fail(fmt::format("tensor {} has shape {}; one of its arguments must be the state, of {} numbers as its result",
-                          in_quotes(name), shape_text(shape), shape[0]));
+    dict.fail(fmt::format("tensor {} has shape {}; one of its arguments must be the state, of {} as its result",
+                          in_quotes(name), shape_text(shape), counted(shape[0], "number")));
   return shape[1] == shape[2] ? says : shape[2] == shape[0];
 }
 
@@ -212,8 +212,9 @@ CellShape shape_of(const StateDict& dict, const CellPlace& place, const std::str
                     in_quotes(input), in_quotes(state), shape_text(in), shape_text(hh)));
   const std::size_t gates = find_cell(kind)->gates;
   if (hh[0] != gates * hh[1])
-    dict.fail(fmt::format("{} has shape {}, {} rows for each of {} units; --as {} needs {}", in_quotes(state),
-                          shape_text(hh), static_cast<double>(hh[0]) / static_cast<double>(hh[1]), hh[1], kind, gates));
+    dict.fail(fmt::format("{} has shape {}, {} rows for each of {}; --as {} needs {}", in_quotes(state), shape_text(hh),
+                          static_cast<double>(hh[0]) / static_cast<double>(hh[1]), counted(hh[1], "unit"), kind,
+                          gates));
   CellShape shape{kind, static_cast<std::uint32_t>(hh[1]), 1, 0, dict.has(place.name("bias_ih", 0))};
   while (place.is_numbered && dict.has(place.name("weight_ih", shape.layers))) ++shape.layers;
   return shape;
@@ -289,8 +290,8 @@ std::uint32_t heads_of(const StockDict& layer, Settings& settings, std::uint32_t
   const std::uint32_t heads = settings.count("heads", "the heads of keys cannot be seen in the tensors"),
                       betas = layer.extent("b_proj.weight", 2, 0);
   if (betas != heads * reflections)
-    layer.fail("b_proj.weight",
-               fmt::format("it has {} rows for {} heads: heads of values that share keys are not read", betas, heads));
+    layer.fail("b_proj.weight", fmt::format("it has {} for {}: heads of values that share keys are not read",
+                                            counted(betas, "row"), counted(heads, "head")));
   return heads;
 }
 

@@ -1,4 +1,5 @@
 #include "krohn/simulate/learned/extract_automaton.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
@@ -292,7 +293,7 @@ class Extractor {
         if (extraction.length == 0) throw;
         learner_ = before;
         extraction.refuted_guesses = refuted;
-        extraction.limit = fmt::format("on words of up to {} letters, {}", stage.length, error.what());
+        extraction.limit = fmt::format("on words of up to {}, {}", counted(stage.length, "letter"), error.what());
         break;
       }
       extraction.length = stage.length;

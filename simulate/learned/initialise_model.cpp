@@ -1,4 +1,5 @@
 #include "krohn/simulate/learned/initialise_model.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
@@ -290,8 +291,8 @@ Places packed(const SequenceModel<float>& model, const std::vector<std::vector<E
 void write_one_hot(Parameters& parameters, const SequenceModel<float>& model, std::size_t width,
                    std::string_view option) {
   if (width < model.letters())
-    refuse(model, fmt::format("embeds {} letters in {} numbers, where each needs one of its own; take {}={} or more",
-                              model.letters(), width, option, model.letters()));
+    refuse(model, fmt::format("embeds {} in {}, where each needs one of its own; take {}={} or more",
+                              counted(model.letters(), "letter"), counted(width, "number"), option, model.letters()));
   std::vector<float> embedding(model.letters() * width, 0);
   for (Letter letter = 0; letter < model.letters(); ++letter) embedding[letter * width + letter] = 1;
   parameters.write("embedding", embedding);

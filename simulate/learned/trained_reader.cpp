@@ -1,4 +1,5 @@
 #include "krohn/simulate/learned/trained_reader.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
@@ -157,9 +158,9 @@ std::unique_ptr<TrainedReader> trained_machine(const SequenceModel<float>& model
                                                Precision precision) {
   const FloatEnvironment environment;
   if (task.alphabet().size() != model.letters() || task.labels().size() != model.labels())
-    throw InputError(fmt::format("the model has {} letters and {} answers, and the task {} has {} and {}",
-                                 model.letters(), model.labels(), task.info().name, task.alphabet().size(),
-                                 task.labels().size()));
+    throw InputError(fmt::format("the model has {} and {}, and the task {} has {} and {}",
+                                 counted(model.letters(), "letter"), counted(model.labels(), "answer"),
+                                 task.info().name, task.alphabet().size(), task.labels().size()));
   require_format(model, precision);
   return std::make_unique<Machine>(listed_model(model, task, precision), model);
 }

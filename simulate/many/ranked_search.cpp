@@ -1,4 +1,5 @@
 #include "krohn/simulate/many/ranked_search.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
@@ -116,9 +117,9 @@ class RankedPairs {
     if (!parts_->stand()) return;
     stand_ = *parts_->stand();
     if (stand_.pairs > options_.max_pairs)
-      throw InputError(kept_.folder, fmt::format("it holds {} pairs, more than the limit of {}; raise --max-pairs, or "
+      throw InputError(kept_.folder, fmt::format("it holds {}, more than the limit of {}; raise --max-pairs, or "
                                                  "name another folder",
-                                                 stand_.pairs, options_.max_pairs));
+                                                 counted(stand_.pairs, "pair"), options_.max_pairs));
     std::uint64_t read = 0, fresh = 0;
     std::vector<std::uint8_t> is_fresh;
     parts_->read([&](const PairPiece* piece) {
@@ -152,10 +153,9 @@ class RankedPairs {
       fresh += said[1];
     }
     if (read != stand_.pairs || fresh != stand_.pairs)
-      throw InputError(kept_.folder,
-                       fmt::format("it should hold {} pairs, and has {}, of which {} are different; it is "
-                                   "damaged, remove it and start again",
-                                   stand_.pairs, read, fresh));
+      throw InputError(kept_.folder, fmt::format("it should hold {}, and has {}, of which {} are different; it is "
+                                                 "damaged, remove it and start again",
+                                                 counted(stand_.pairs, "pair"), read, fresh));
   }
 
   // ---- A round: the next pairs of the level
@@ -386,8 +386,8 @@ class RankedPairs {
   [[noreturn]] void stop_for_interrupt() {
     commit();
     if (parts_)
-      throw LimitError(fmt::format("interrupted after {} pairs, all right so far; the same command goes on from {}",
-                                   stand_.pairs, kept_.folder));
+      throw LimitError(fmt::format("interrupted after {}, all right so far; the same command goes on from {}",
+                                   counted(stand_.pairs, "pair"), kept_.folder));
     if (interrupted_) std::rethrow_exception(interrupted_);
     throw Interrupted("interrupted");
   }

@@ -1,4 +1,5 @@
 #include "krohn/simulate/run/run_dfa.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 #include <omp.h>
@@ -72,7 +73,8 @@ void require_letters(std::span<const Letter> word, Letter letters) {
 
 void require_alphabet(const PackedWord& word, Letter letters) {
   if (word.letters() != letters)
-    throw InputError(fmt::format("the packed word is over {} letters, the automaton over {}", word.letters(), letters));
+    throw InputError(
+        fmt::format("the packed word is over {}, the automaton over {}", counted(word.letters(), "letter"), letters));
 }
 
 StrideTable letter_table(const Dfa& dfa) {
@@ -163,8 +165,8 @@ std::optional<Runner::Elements> Runner::enumerate_elements(const Dfa& dfa, std::
 std::string Runner::description() const {
   const char* const split[] = {"on one thread", "split by maps of all states", "split by elements of the monoid",
                                "split where their states meet"};
-  return fmt::format("{} letters a step, {} streams, {} threads, long words {}", by_symbol_ ? by_symbol_->stride() : 1,
-                     kStreams, threads_, split[static_cast<std::size_t>(split_)]);
+  return fmt::format("{} a step, {}, {}, long words {}", counted(by_symbol_ ? by_symbol_->stride() : 1, "letter"),
+                     counted(kStreams, "stream"), counted(threads_, "thread"), split[static_cast<std::size_t>(split_)]);
 }
 
 template <class Source, class Body>
@@ -351,7 +353,7 @@ State Runner::run(std::span<const Letter> word, State from) const {
 Word Runner::unaligned_head(const RandomWord& word, std::uint64_t first, std::uint64_t length) const {
   if (word.letters() != letters_)
     throw InputError(
-        fmt::format("the random word is over {} letters, the automaton over {}", word.letters(), letters_));
+        fmt::format("the random word is over {}, the automaton over {}", counted(word.letters(), "letter"), letters_));
   const std::uint64_t per_byte = std::max<std::uint64_t>(letters_per_byte(letters_), 1);
   return word.slice(first, std::min(length, (per_byte - first % per_byte) % per_byte));
 }

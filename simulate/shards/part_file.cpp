@@ -1,4 +1,5 @@
 #include "krohn/simulate/shards/part_file.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -188,7 +189,8 @@ Part read_part(const std::string& path) {
       throw InputError(path, fmt::format("line {} is not a line of a part; {}", part.lines.size() + 2, again));
   }
   if (part.lines.size() != header->lines || !rest.empty())
-    throw InputError(path, fmt::format("has {} lines and not {}; {}", part.lines.size(), header->lines, again));
+    throw InputError(path,
+                     fmt::format("has {} and not {}; {}", counted(part.lines.size(), "line"), header->lines, again));
   return part;
 }
 

@@ -1,4 +1,5 @@
 #include "krohn/simulate/tasks/tasks.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
@@ -353,9 +354,10 @@ std::unique_ptr<Task> group_task(std::string_view name, const LanguageOptions& o
     return automaton_task(std::move(info), machine, uniform_content(machine.letters()), layout, output_names(machine));
   }
   const std::uint64_t tokens = tokens_per_transition(name);
-  TaskInfo info = group_info(std::string(name),
-                             fmt::format("one element every {} tokens, the product {} tokens late", tokens, tokens - 1),
-                             true, chance);
+  TaskInfo info = group_info(
+      std::string(name),
+      fmt::format("one element every {}, the product {} late", counted(tokens, "token"), counted(tokens - 1, "token")),
+      true, chance);
   return automaton_task(std::move(info), machine, spaced_content(*pause, tokens), layout, output_names(machine));
 }
 

@@ -1,4 +1,5 @@
 #include "krohn/simulate/train/trainer.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
@@ -277,9 +278,9 @@ void Trainer::resume(const TensorFile& checkpoint) {
                     other, own));
   if (const std::uint64_t steps = count_of(checkpoint, kStepsKey); steps > options_.optimiser.steps)
     throw InputError(
-        fmt::format("the checkpoint is of {} steps, more than the {} that are asked for; ask for as many, or choose "
+        fmt::format("the checkpoint is of {}, more than the {} that are asked for; ask for as many, or choose "
                     "another folder",
-                    steps, options_.optimiser.steps));
+                    counted(steps, "step"), options_.optimiser.steps));
   model_->load(checkpoint);
   TensorReader reader(checkpoint);
   const Shape shape{gradient_.size()};

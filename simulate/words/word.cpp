@@ -1,4 +1,5 @@
 #include "krohn/simulate/words/word.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
@@ -226,7 +227,8 @@ void WordFile::parse(std::size_t length) {
     const std::string_view text = rest().substr(0, length);
     word = joins_lines_ ? alphabet_.parse_word(without_line_ends(text)) : alphabet_.parse_word(text);
   } catch (const InputError& error) {
-    throw InputError(where_, parsed_ == 0 ? error.what() : fmt::format("after {} letters: {}", parsed_, error.what()));
+    throw InputError(
+        where_, parsed_ == 0 ? error.what() : fmt::format("after {}: {}", counted(parsed_, "letter"), error.what()));
   }
   at_ += length;
   parsed_ += word.size();

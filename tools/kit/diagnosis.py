@@ -7,7 +7,7 @@ EMPTY = "empty"
 ALWAYS = 6
 """So many equal answers, where others are right, are not chance."""
 ROLLED_BACK = "rolled back too far"
-ONE_STEP = "the step of one token computes a factor otherwise (β clamped to 1 or not doubled, a decay, a norm)"
+ONE_STEP = "the step of one token loses an update, or computes a factor otherwise (β clamped to 1 or not doubled, a decay, a norm)"
 LATE_DECAY = "a decay is applied one token late"
 EMPTIED = "lost, or never written"
 SCALED = "scaled (a factor, a norm or a gate is computed otherwise), or digits are lost"

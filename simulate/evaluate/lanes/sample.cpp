@@ -182,7 +182,7 @@ std::size_t AcceptedWordStream::read(std::span<Letter> out) {
 namespace {
 
 constexpr std::size_t kBlock = 4096;
-constexpr std::uint64_t kLettersPerReport = std::uint64_t{1} << 22;
+constexpr std::uint64_t kLettersPerReport = std::uint64_t{1} << 18;  ///< tens of milliseconds of a slow network
 constexpr std::uint64_t kLeastWordsForLanes = 8;  ///< fewer words run faster one by one, on all threads
 
 /// A network and the automaton reading the same word, and how often they agreed in it so far.

@@ -1,4 +1,5 @@
 #include "krohn/simulate/models/cells/cell_network.h"
+#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
@@ -204,8 +205,8 @@ SaturatedCell saturated_cell(const Dfa& given, const std::string& cell) {
   const Dfa automaton = minimise(given);
   const std::uint64_t pairs = std::uint64_t{automaton.states()} * automaton.letters();
   if (pairs + 1 > kMostUnits)
-    throw LimitError(fmt::format("{} states and {} letters ask for {} units; at most {} are built", automaton.states(),
-                                 automaton.letters(), pairs + 1, kMostUnits));
+    throw LimitError(fmt::format("{} and {} ask for {}; at most {} are built", counted(automaton.states(), "state"),
+                                 counted(automaton.letters(), "letter"), counted(pairs + 1, "unit"), kMostUnits));
   const float on = cell == "lstm" ? cell_tanh<float>(1) : 1;
   const Units units(automaton, on, cell != "rnn-relu");
   const Decision decision = units.decision();

@@ -404,8 +404,8 @@ Certificate search(const LetterReader& reader, const TrackedAutomaton& tracked, 
     case PairSearchEnd::Kind::kLimit:
       certificate.claim = ProvedUpTo{end.length};
       certificate.limit = end.limit;
-      certificate.evidence = fmt::format("all {} that words of up to {} letters reach were answered correctly",
-                                         counted(end.pairs, "pair"), end.length);
+      certificate.evidence = fmt::format("all {} that words of up to {} reach were answered correctly",
+                                         counted(end.pairs, "pair"), counted(end.length, "letter"));
   }
   return certificate;
 }
@@ -428,9 +428,9 @@ void try_long_words(Certificate& certificate, const LetterReader& reader, const 
                     counted(word->size(), "letter"), certificate.length()));
   certificate.method = "long words";
   certificate.evidence = fmt::format(
-      "all words of up to {} letters are right; this is the shortest wrong one found in {} of narrow search, "
+      "all words of up to {} are right; this is the shortest wrong one found in {} of narrow search, "
       "powers of short words and random words",
-      with_thousands(certificate.length()), counted(letters, "letter"));
+      counted(certificate.length(), "letter"), counted(letters, "letter"));
   certificate.claim = Refuted{*std::move(word)};
   certificate.limit.clear();
   certificate.proof = {};

@@ -118,7 +118,7 @@ TEST_CASE("faults are refused with the reason") {
       {"[]", 0, "begin with"},
       {"{", 0, "not JSON"},
       {"{} x", 0, "not JSON"},
-      {"{}", 1, "belong to none"},
+      {"{}", 1, "of no tensor"},
       {"{\"a\":1}", 0, "unexpected a number"},
       {"{\"a\":null}", 0, "unexpected null"},
       {"{\"\xFF\":{}}", 0, "not JSON"},
@@ -150,7 +150,7 @@ TEST_CASE("faults are refused with the reason") {
        3, "overlap"},
       {R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"b":{"dtype":"U8","shape":[1],"data_offsets":[2,3]}})",
        3, "a gap"},
-      {R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", 2, "1 bytes after the last tensor"},
+      {R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", 2, "1 byte behind the last tensor"},
   };
   for (const Fault& fault : faults) {
     CAPTURE(fault.header);

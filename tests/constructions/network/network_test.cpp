@@ -235,7 +235,7 @@ TEST_CASE("faults of a network with stored codewords are named") {
        {"readout: the initial labels lead nowhere", [](Network& n) { n.readout.next[1][0] = kNoContext; }},
        {"readout: the initial labels give state 1; the automaton starts in 0",
         [](Network& n) { n.readout.next[1][0] = 1; }},
-       {"layer 1: is wired for 1 letters; the alphabet has 2", [](Network& n) {
+       {"layer 1: is wired for 1 letter; the alphabet has 2", [](Network& n) {
           n.layers[0].wiring.action_of.pop_back();
           n.layers[0].wiring.next.resize(2);
         }}});
@@ -249,7 +249,7 @@ TEST_CASE("faults of a network with unit codewords are named") {
                  [](Network& n) { n.layers[0].decoder.book.push_back(0); }},
                 {"layer 1: H_0 does not decode to the initial label 0",
                  [](Network& n) { n.layers[0].initial.col(0).reverseInPlace(); }},
-                {"readout, level 1: has 3 entries; 1 nodes of 4 labels need 4",
+                {"readout, level 1: has 3 entries instead of 4, for 1 node of 4 labels",
                  [](Network& n) { n.readout.next[0].pop_back(); }}});
 }
 

@@ -470,11 +470,11 @@ TEST_CASE("the stride is the largest whose table pays") {
   CHECK(stride_of(100, 2, 1 << 19, UINT64_MAX) == "8 letters");
   CHECK(stride_of(10'000, 2, 1 << 19, UINT64_MAX) == "4 letters");
   CHECK(stride_of(100, 2, 1000, UINT64_MAX) == "2 letters");
-  CHECK(stride_of(100, 2, 100, UINT64_MAX) == "1 letters");
+  CHECK(stride_of(100, 2, 100, UINT64_MAX) == "1 letter ");
   CHECK(stride_of(100, 2, 1 << 19, 2000) == "4 letters");
   CHECK(stride_of(10, 3, 1 << 19, UINT64_MAX) == "5 letters");
-  CHECK(stride_of(10, 3, 2000, UINT64_MAX) == "1 letters");
-  CHECK(stride_of(10, 300, 1 << 19, UINT64_MAX) == "1 letters");
+  CHECK(stride_of(10, 3, 2000, UINT64_MAX) == "1 letter ");
+  CHECK(stride_of(10, 300, 1 << 19, UINT64_MAX) == "1 letter ");
 }
 
 TEST_CASE("tables have the smallest entries that hold their states") {

@@ -99,11 +99,13 @@ LongTestReport run_long_test(const Dfa& machine, const Dfa& automaton, const Tes
     }
   } catch (const std::exception& error) {
     const bool is_late = dynamic_cast<const LimitError*>(&error) != nullptr;
-    if (path.empty() || (!is_late && dynamic_cast<const Interrupted*>(&error) == nullptr)) throw;
-    save_run(path, tested, state);
-    throw LimitError(fmt::format("{} after {} of {}, all right so far; the same command with --resume {} goes on",
-                                 is_late ? error.what() : "interrupted", with_thousands(comparison.letters_read(state)),
-                                 counted(comparison.letters(), "letter"), path));
+    if (!is_late && (path.empty() || dynamic_cast<const Interrupted*>(&error) == nullptr)) throw;
+    if (!path.empty()) save_run(path, tested, state);
+    throw LimitError(fmt::format("{} after {} of {}, all right so far; {}", is_late ? error.what() : "interrupted",
+                                 with_thousands(comparison.letters_read(state)),
+                                 counted(comparison.letters(), "letter"),
+                                 path.empty() ? "with --save FILE it can go on later"
+                                              : fmt::format("the same command with --resume {} goes on", path)));
   }
   if (!path.empty()) save_run(path, tested, state);
   return {machine.states(), comparison.letters_read(state), state, compared.by};
