@@ -9,6 +9,7 @@
 #include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/record_set.h"
 #include "krohn/groups/base/time_limit.h"
+#include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/pairs/network_machine.h"
 
 namespace krohn {
