@@ -234,7 +234,35 @@ class DiagnosisTest(unittest.TestCase):
             if alone == 2:
                 self.assertIsNotNone(found)
             if found is not None:
-                self.assertNotEqual(kinds_of(Diagnosis(tracks, reading, found[0]).explanation()), ["lost, or never written"])
+                text = Diagnosis(tracks, reading, found[0]).explanation()
+                self.assertNotEqual(kinds_of(text), ["lost, or never written"])
+                self.assertNotIn("tokens that were read alone", text)
+
+    def test_several_tokens_read_alone_with_one_fault_each(self):
+        """The step of every 20th decoded token, as faults are planted in runtimes: what it moves before its answer and after."""
+        draw = random.Random(3)
+        for delay in (0, 3):
+            for before, after, kind in (([], None, "lost"), (None, [], "lost"), (2, None, "doubled"), (None, 2, "doubled")):
+                word = [draw.randrange(2) for _ in range(120)]
+                alone, moves = 40, moves_of(word)
+                faulty = range(alone + 6, len(moves), 20)
+                kept = list(moves)
+                for p in faulty:
+                    kept[p] = moves[p] * 2 if 2 in (before, after) else []
+                answers = said(kept)
+                for p in faulty if before is None else ():
+                    answers[p] = said([*kept[:p], moves[p]])[-1]
+                text = self.explained(word, answers, delay, borders=[0, *range(alone + delay, len(moves))])
+                self.assertEqual(kinds_of(text), [kind], text)
+                last = max(p for p in faulty if p + delay < len(moves))
+                self.assertIn(f"tokens that were read alone, {faulty[0] + delay + 1} to {last + delay + 1}, were", text)
+
+    def test_a_loss_after_the_answer_is_named_before_going_back(self):
+        word = [0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 0, 1, 1, 0, 0, 1, 0, 0, 1, 0]
+        for p in range(8, 14):
+            moves = moves_of(word)
+            answers = said(moves)[: p + 1] + said(moves[:p] + [[]] + moves[p + 1 :])[p + 1 :]
+            self.assertIn("lost", kinds_of(self.explained(word, answers, borders=[0, *range(8, 21)])))
 
     def test_a_decay_that_comes_one_token_late(self):
         """The beginning empties the state a token later: what the token after it wrote is gone, and nothing is there."""
@@ -276,6 +304,9 @@ class SummaryTest(unittest.TestCase):
             ([("parity", lost)] * 9 + [("s3", NO_FAULT), ("s5", NO_FAULT), ("z4", SEVERAL_LAYERS)], None, f"in most models {NO_FAULT}"),
             ([(model, f"after a beginning: {LATE_DECAY}; or {lost}") for model in ("parity", "s3", "s5")], None,
              f"what fits most often: {LATE_DECAY}"),
+            # What explains all texts of a model beats what explains some of them.
+            ([("s3", "a: doubled; or b: lost"), ("s3", "a: doubled"), ("s5", "b: lost; or a: doubled")], None,
+             "what fits most often: doubled"),
             # Models that cannot tell a late decay, or a factor, from a loss do not outvote one that can.
             ([("parity", lost), ("s3", lost), ("s5", f"after a beginning: {LATE_DECAY}; or {lost}")], None,
              f"what fits most often: {LATE_DECAY}"),
@@ -392,6 +423,7 @@ class KitTest(unittest.TestCase):
             faulty = subprocess.run([*onnx, "--planted"], capture_output=True, text=True)
             self.assertEqual(faulty.returncode, 0, faulty.stdout + faulty.stderr)
             self.assertEqual(faulty.stdout.count("found by s3"), 9, faulty.stdout)
+            self.assertRegex(faulty.stdout, r"token is lost: found by s3 .*(\n    .*)*\n    what fits most often: lost\b")
             digits = subprocess.run([*onnx[:-1], "digits"], capture_output=True, text=True)
             self.assertEqual(digits.returncode, 2)
             self.assertIn("cannot hold digits", digits.stderr)

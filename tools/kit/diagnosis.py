@@ -60,7 +60,7 @@ class Diagnosis:
         by chance, in a small automaton: it is said where nothing else is."""
         fits = [((p not in self.reading.borders, abs(self.first - p)), text) for p, text in self._fitting()]
         if not fits:
-            return self._by_place()
+            return self._by_several() or self._by_place()
         nearest = min(place for place, _ in fits)
         texts = list(dict.fromkeys(text for place, text in fits if place == nearest))
         texts = [text for text in texts if not text.endswith(ROLLED_BACK)] or texts
@@ -186,8 +186,42 @@ class Diagnosis:
             state = self._step(state, t)
             yield state
 
+    def _several(self, answered, kept):
+        """Where the fewest tokens read alone with one fault, the same at each, explain everything: (their number, the first,
+        the last), or None. `answered` and `kept` say how often a faulty token moves the state before its answer and in all.
+        Every fourth token that moves the state, at most: with more, anything can be explained."""
+        late, borders, tracker = self.tracker.delay, set(self.reading.borders), self.tracker
+        ways, moving = {self.tracker.initial: (0, None, None)}, 0
+
+        def moved(state, t, times):
+            for _ in range(times):
+                state = self._step(state, t)
+            return state
+
+        for t in range(min(len(self.tokens), self.last - late + 1)):
+            if self.right[t] is None or self.tokens[t] in tracker.begin:
+                ways = {self.right[t]: min(ways.values())}
+                continue
+            is_alone = t + late in borders and t + late + 1 in borders | {len(self.tokens)}
+            moving += is_alone and self.right[t] != self._before(t)
+            said = None if tracker.begin[0] in self.tokens[t + 1 : t + late + 1] else self.reading.answers.get(t + late)
+            after = {}
+            for state, (count, first, last) in ways.items():
+                step = self._step(state, t)
+                steps = [(step, step, (count, first, last))]
+                if is_alone and step != state:
+                    steps.append((moved(state, t, answered), moved(state, t, kept), (count + 1, t if first is None else first, t)))
+                for shown, then, cost in steps:
+                    if said is None or tracker.state_tokens[shown] == said:
+                        after[then] = min(cost, after.get(then, cost), key=lambda cost: cost[0])
+            if not after:
+                return None
+            ways = after
+        fewest = min(ways.values(), key=lambda cost: cost[0])
+        return fewest if 1 < fewest[0] <= moving / 4 else None
+
     def _fitting(self):
-        """All (place, sentence) that fit. The place is the token at which the fault was: a model that answers late takes a
+        """All (place, sentence) that fit. The place is the first token that shows the fault: a model that answers late takes a
         letter up so much later. Places are those up to the first wrong answer, or near it where a text is long."""
         reading, tracker = self.reading, self.tracker
         last = self.first - tracker.delay
@@ -205,13 +239,17 @@ class Diagnosis:
             for fits, text in [
                 (lambda: self._from(EMPTY, p), f"the state was empty before {said}: {EMPTIED}"),
                 (lambda: self._lost(p), f"the update at {said} was not made: lost"),
-                (lambda: self._stored_late(p), f"the update at {said} was not kept for the tokens after it: lost"),
                 (lambda: self._doubled(p), f"the update at {said} was made twice: doubled"),
-                (lambda: self._twice_stored(p), f"the update at {said} was made once more before the next token: doubled"),
                 (lambda: self._exchanged(p), f"the updates at {said} and at the next were made in the wrong order: exchanged"),
             ]:
                 if self._fits(p, fits()):
                     yield at, text
+            for fits, text in [
+                (self._stored_late, f"the update at {said} was not kept for the tokens after it: lost"),
+                (self._twice_stored, f"the update at {said} was made once more before the next token: doubled"),
+            ]:
+                if self._fits(p, fits(p)):
+                    yield at + 1, text
             if self.resets and (self._fits(p, self._written_anew(p, p)) or self._fits(p, self._written_anew(p, at))):
                 yield at, f"the state was empty before {said}: {EMPTIED}"
             if tracker.delay and at in reading.borders and self._fits(p, self._lost_run(p, at, self._before(p))):
@@ -230,7 +268,20 @@ class Diagnosis:
             if size <= last and self._fits(size, self._every(size, EMPTY)):
                 yield size, f"the state was empty before every {size}th token of a call: lost at its borders"
 
-    # ---- Where nothing fits
+    # ---- Where no fault at one place fits
+
+    def _by_several(self):
+        for answered, kept, text in [
+            (0, 0, "were not made: lost"),
+            (1, 0, "were not kept for the tokens after them: lost"),
+            (2, 2, "were made twice: doubled"),
+            (1, 2, "were made once more before the next token: doubled"),
+        ]:
+            if found := self._several(answered, kept):
+                count, first, last = found
+                late = self.tracker.delay + 1
+                return f"the updates of {count} tokens that were read alone, {first + late} to {last + late}, {text}"
+        return None
 
     def _by_place(self):
         tracker, tokens = self.tracker, self.tokens

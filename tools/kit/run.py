@@ -11,6 +11,7 @@ A line for each model and way of reading; the first wrong token, and which fault
 status: 0 all answers are right, 1 some are not, 2 the kit or the runtime cannot be read."""
 import argparse
 import collections
+import fractions
 import importlib
 import json
 import pathlib
@@ -139,14 +140,18 @@ def summary(wrong, models):
     if failing == {"z4"} and len(models) > 1:
         return where + ("\nonly the model of several layers: states of layers are exchanged or shared" + (
             "" if late & models else ", or the convolution's state is lost, which the models that answer late would tell"))
-    votes = collections.Counter(kind for _, kind in dict.fromkeys(
-        (reading.model, kind) for reading, _, said in wrong for kind in kinds_of(said) if kind != kinds_of(SEVERAL_LAYERS)[0]))
+    texts, votes = collections.Counter(reading.model for reading, _, _ in wrong), collections.Counter()
+    for reading, _, said in wrong:  # a model has one vote for a kind, or the share of its texts that the kind explains
+        for kind in kinds_of(said):
+            votes[kind] += fractions.Fraction(1, texts[reading.model])
+    del votes[kinds_of(SEVERAL_LAYERS)[0]]
     likeliest = max(votes, key=lambda kind: (kind != ROLLED_BACK, votes[kind]), default=None)
     if likeliest == EMPTIED and votes[LATE_DECAY]:  # a loss, to models that cannot tell them apart
         likeliest = SCALED if votes[SCALED] else LATE_DECAY
     if likeliest == NO_FAULT:
         return where + f"\nin most models {NO_FAULT}; what is said of the others may be chance"
-    return where + (f"\nwhat fits most often: {likeliest}" if votes else "")
+    others = [kind for kind in votes if kind not in (likeliest, ROLLED_BACK, EMPTIED, NO_FAULT) and votes[kind] == votes[likeliest]]
+    return where + (f"\nwhat fits most often: {'; or '.join([likeliest, *others])}" if votes else "")
 
 
 def main():
