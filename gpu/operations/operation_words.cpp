@@ -441,16 +441,25 @@ std::optional<RandomFailure> first_failure(Place place, const ReadModel& model, 
                    // Not beyond the least failure so far: a later one would not count.
                    return failure ? failure->at : asked.length;
                  });
-  for (std::uint64_t word = 0; word < asked.words; ++word) {
-    if (!is_left[word]) continue;
+  // On the processor: up to which letter a word is read, and whether it is wrong there for the first time.
+  const auto read_here = [&](std::uint64_t word, std::uint64_t length) -> std::optional<std::uint64_t> {
     DrawnWord drawn(model.tracked, asked.seed, word);
     ReaderRun run(model.reader, model.tracked);
-    for (std::uint64_t at = 1; at <= asked.length && !(failure && at > failure->at); ++at) {
+    for (std::uint64_t at = 1; at <= length; ++at) {
       const std::optional<Letter> letter = drawn.next(run.state());
       if (!letter) break;
       run.read(*letter);
-      if (run.is_wrong()) take({at, word});
+      if (run.is_wrong()) return at;
     }
+    return std::nullopt;
+  };
+  if (failure && read_here(failure->word, failure->at) != failure->at)
+    throw SystemError(
+        "the device and the processor read a word differently, so that nothing that the device found is "
+        "told; take --device cpu");
+  for (std::uint64_t word = 0; word < asked.words; ++word) {
+    if (!is_left[word]) continue;
+    if (const auto at = read_here(word, failure ? failure->at : asked.length)) take({*at, word});
   }
   return failure;
 }

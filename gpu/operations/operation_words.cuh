@@ -143,15 +143,16 @@ struct OperationWords {
     std::uint32_t shift;
 
     KROHN_HOST_DEVICE Room(const OperationWords& job, std::uint64_t block, void* shared) : shift(job.shift) {
+      // Words first: what they count is aligned wider than numbers are.
       auto* at = static_cast<char*>(shared);
+      words = reinterpret_cast<Word*>(at);
+      at += sizeof(Word) << shift;
       if (job.own != nullptr) {
         own = job.own + ((block * job.model.own) << shift);
       } else {
         own = reinterpret_cast<Real*>(at);
         at += (std::size_t{job.model.own} << shift) * sizeof(Real);
       }
-      words = reinterpret_cast<Word*>(at);
-      at += sizeof(Word) << shift;
       rows = reinterpret_cast<std::uint32_t*>(at);
       is_left = rows + (2U << shift);
       behind = is_left + (1U << shift);

@@ -308,10 +308,20 @@ struct Odds {
   }
 };
 
+/// 1/(2i + 1). nvcc takes a table that a constructor fills for one of zeros: a device divides.
+template <class V>
+KROHN_HOST_DEVICE inline SumOfTwo<V> inverse_odd(int i) {
+#ifdef __CUDA_ARCH__
+  return SumOfTwo<V>{1, 0} / SumOfTwo<V>{static_cast<V>(2 * i + 1), 0};
+#else
+  static constexpr Odds kOdds;
+  return all_of<V>(kOdds.inverses[i]);
+#endif
+}
+
 /// log(1 + x) for 0 ≤ x < 2^1000.
 template <class V>
 KROHN_HOST_DEVICE inline V log1p_of(const V& x) {
-  static constexpr Odds kOdds;
   const SumOfTwo<V> sum = two_sum<V>(V{} + 1, x);
   const BitsOf<V> bits = bits_in(sum.high), one = bits_in<V>(V{} + 1);
   const V fraction = same_bits<V>((bits & 0xFFFFFFFFFFFFF) | one);
@@ -320,9 +330,9 @@ KROHN_HOST_DEVICE inline V log1p_of(const V& x) {
   const SumOfTwo<V> m{sum.high * scale, sum.low * scale};
   const SumOfTwo<V> f = two_sum<V>(m.high - 1, m.low), s = f / (SumOfTwo<V>{V{} + 2, V{}} + f), square = s * s;
   V tail{};
-  for (int i = 20; i >= 4; --i) tail = tail * square.high + kOdds.inverses[i].high;
+  for (int i = 20; i >= 4; --i) tail = tail * square.high + inverse_odd<V>(i).high;
   SumOfTwo<V> p{tail, V{}};
-  for (int i = 3; i >= 0; --i) p = p * square + all_of<V>(kOdds.inverses[i]);
+  for (int i = 3; i >= 0; --i) p = p * square + inverse_odd<V>(i);
   const SumOfTwo<V> half = s * p, log_of_m{2 * half.high, 2 * half.low};
   constexpr SumOfTwo<double> kLogOf2{0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
   const SumOfTwo<V> whole = all_of<V>(kLogOf2) * SumOfTwo<V>{k, V{}} + log_of_m;
