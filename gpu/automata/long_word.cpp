@@ -97,7 +97,7 @@ SliceTables::SliceTables(const Dfa& dfa) : states_(dfa.states()) {
   }
   table_.emplace(dfa, kSliceTableBytes);
   if (const auto met = letters_to_meet(dfa)) {
-    // Of slices led by so many times the letters hardly one in 10^5 is led astray, and has to be read again.
+    // Hardly one slice in 10^5 that so many times the letters lead is led astray, and has to be read again.
     constexpr std::uint64_t kTimes = 6;
     kind_ = Kind::kLed;
     lead_ = kTimes * *met / letters_per_block(dfa.letters()) + 1;

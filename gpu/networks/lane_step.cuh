@@ -31,7 +31,7 @@ struct DeviceLayer {
   const double* codewords = nullptr;          ///< entry e of codeword i: codewords[i · size + e], exact
   const std::uint32_t* book_begin = nullptr;  ///< by lane action: the codewords that may be decoded after it
   const std::uint32_t* book_end = nullptr;
-  // Where all codewords are equally long: a state that is longer or shorter is compared with them as if it were as long
+  // If all codewords are equally long, a state that is longer or shorter is compared with them as if it were as long
   // as they are. That is certain for squared lengths between `shortest` and `longest` and squared distances below
   // `accepted_scaled`.
   Number squared_length = 0, shortest = 0, longest = 0, accepted_scaled = 0;

@@ -36,7 +36,7 @@ class LayerReader {
 
 inline constexpr std::uint64_t kMostItems = std::uint64_t{1} << 17, kRoomBytes = std::uint64_t{1} << 30;
 
-/// Whether a segment is worked on by an item, many segments side by side; longer ones have items of their own.
+/// True where an item works on a segment, many segments side by side; longer ones have items of their own.
 inline bool scans_short_segments(const Order& order) {
   constexpr std::uint64_t kMostLetters = 1024;
   return order.kind == Order::Kind::kScan && order.block > 0 && order.block <= kMostLetters;

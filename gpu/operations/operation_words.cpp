@@ -14,7 +14,7 @@
 namespace krohn {
 namespace {
 
-/// Of a block, where there is no device: those of an H100.
+/// A block's memory where there is no device: an H100's.
 constexpr std::size_t kBlockBytes = 227 * 1024;
 constexpr std::uint32_t kMostWordsOfBlock = 32, kMostThreads = 512;
 constexpr std::uint64_t kMostWords = std::uint64_t{1} << 16, kMostBytes = std::uint64_t{1} << 32;
@@ -45,7 +45,7 @@ bool runs_along(const PlacedStep& step, const PlacedOperand& operand) {
 /// they overwrite.
 class Waits {
  public:
-  /// Whether the threads have to wait before this step.
+  /// True where the threads have to wait before this step.
   bool before(const PlacedStep& step) {
     const Range to{step.to, step.to + step.outputs};
     bool waits = meets(written_, to) || meets(read_, to);
@@ -54,7 +54,7 @@ class Waits {
       const PlacedOperand& operand = step.of[v];
       if (operand.space != Space::kWord) continue;
       reads.push_back(range_of(step, operand));
-      // What a thread has made itself it need not wait for.
+      // A thread need not wait for its own results.
       const bool is_own = is_each(step) && runs_along(step, operand);
       for (const Written& written : written_)
         waits = waits ||

@@ -54,74 +54,6 @@ class TokenStream {
   bool begun_ = false;
 };
 
-/// Words `first` to `first` + `count` − 1, side by side. `goes_on(word, at, is_right)` hears of every letter, counted
-/// from 1, of each word in order, and says whether to read on.
-using Heard = std::function<bool(std::uint64_t word, std::uint64_t at, bool is_right)>;
-
-/// In chunks, word after word.
-void read_in_chunks(const Checkpoint& checkpoint, const CheckpointModel& model, const CheckpointSampleOptions& asked,
-                    std::uint64_t first, std::uint64_t count, const Heard& goes_on) {
-  std::vector<std::uint32_t> tokens;
-  std::vector<State> states;
-  for (std::uint64_t word = first; word < first + count; ++word) {
-    TokenStream stream(checkpoint, asked, word);
-    CheckpointModel::Memory memory = model.start();
-    for (bool reads = true; reads && stream.drawn() < asked.length;) {
-      const std::uint64_t before = stream.drawn();
-      stream.read(kDeltaChunk, tokens, states);
-      if (asked.progress) asked.progress(word * asked.length + stream.drawn(), asked.words * asked.length);
-      const auto answers = model.read_chunk(tokens, memory);
-      const std::size_t begin = tokens.size() - static_cast<std::size_t>(stream.drawn() - before);  // begins words
-      for (std::size_t i = begin; i < tokens.size() && reads; ++i)
-        reads = goes_on(word, before + i - begin + 1, arg_max(answers[i]) == checkpoint.tokens.of_state[states[i]]);
-    }
-  }
-}
-
-/// Letter by letter.
-void read_letters(const Checkpoint& checkpoint, const OperationsReader& reader, const CheckpointSampleOptions& asked,
-                  std::uint64_t first, std::uint64_t count, const Heard& goes_on) {
-  const Dfa& automaton = *checkpoint.automaton;
-  const auto words = reader.words(count);
-  std::vector<RandomWord> drawn;
-  for (std::uint64_t word = first; word < first + count; ++word)
-    drawn.emplace_back(automaton.letters(), asked.seed, word);
-  std::vector<std::vector<Letter>> slices(count, std::vector<Letter>(kSlice));
-  std::vector<State> states(count, automaton.initial());
-  std::vector<Letter> letters(count);
-  std::vector<LetterReader::Answer> answers(count);
-  for (std::uint64_t at = 0; at < asked.length; ++at) {
-    for (std::size_t i = 0; i < count; ++i) {
-      if (at % kSlice == 0) drawn[i].fill(at, slices[i]);
-      letters[i] = slices[i][at % kSlice];
-      states[i] = automaton.next(states[i], letters[i]);
-    }
-    words->read(letters, true, answers);
-    if (asked.progress) asked.progress(first * asked.length + count * (at + 1), asked.words * asked.length);
-    bool reads = true;
-    for (std::size_t i = 0; i < count; ++i) {
-      const Output token = answers[i].output;
-      const bool is_right = token != LetterReader::kNoAnswer && token == checkpoint.tokens.of_state[states[i]];
-      reads = goes_on(first + i, at + 1, is_right) && reads;
-    }
-    if (!reads) return;
-  }
-}
-
-/// All words, some side by side.
-void read_words(const Checkpoint& checkpoint, const CheckpointModel& model, const CheckpointSampleOptions& asked,
-                const Heard& goes_on) {
-  constexpr std::uint64_t kSideBySide = 64;
-  const auto reader = asked.in_chunks ? nullptr : checkpoint_reader(checkpoint, model);
-  for (std::uint64_t first = 0; first < asked.words; first += kSideBySide) {
-    const std::uint64_t count = std::min(kSideBySide, asked.words - first);
-    if (asked.in_chunks)
-      read_in_chunks(checkpoint, model, asked, first, count, goes_on);
-    else
-      read_letters(checkpoint, *reader, asked, first, count, goes_on);
-  }
-}
-
 }  // namespace
 
 std::unique_ptr<OperationsReader> checkpoint_reader(const Checkpoint& checkpoint, const CheckpointModel& model) {
@@ -154,27 +86,66 @@ std::string output_of_token(const Checkpoint& checkpoint, std::uint32_t token) {
   return fmt::format("token {}", token);
 }
 
-std::optional<CheckpointFailure> first_failure(const Checkpoint& checkpoint, const CheckpointModel& model,
-                                               const CheckpointSampleOptions& asked) {
-  std::optional<CheckpointFailure> failure;
-  read_words(checkpoint, model, asked, [&](std::uint64_t word, std::uint64_t at, bool is_right) {
-    if (!is_right && (!failure || at < failure->at)) failure = {at, word};
-    return !failure || at < failure->at;
-  });
+std::optional<RandomFailure> first_failure_in_chunks(const Checkpoint& checkpoint, const CheckpointModel& model,
+                                                     const CheckpointSampleOptions& asked) {
+  std::optional<RandomFailure> failure;
+  std::vector<std::uint32_t> tokens;
+  std::vector<State> states;
+  for (std::uint64_t word = 0; word < asked.words; ++word) {
+    TokenStream stream(checkpoint, asked, word);
+    CheckpointModel::Memory memory = model.start();
+    // Not beyond the least failure so far: a later one would not count.
+    while (stream.drawn() < (failure ? failure->at - 1 : asked.length)) {
+      const std::uint64_t before = stream.drawn();
+      stream.read(kDeltaChunk, tokens, states);
+      if (asked.progress) asked.progress(word * asked.length + stream.drawn(), asked.words * asked.length);
+      const auto answers = model.read_chunk(tokens, memory);
+      const std::size_t begin = tokens.size() - static_cast<std::size_t>(stream.drawn() - before);  // begins words
+      for (std::size_t i = begin; i < tokens.size(); ++i) {
+        const std::uint64_t at = before + i - begin + 1;
+        if (failure && at >= failure->at) break;
+        if (arg_max(answers[i]) != checkpoint.tokens.of_state[states[i]]) failure = {at, word};
+      }
+    }
+  }
   return failure;
 }
 
 CheckpointScore score(const Checkpoint& checkpoint, const CheckpointModel& model,
                       const CheckpointSampleOptions& asked) {
+  constexpr std::uint64_t kSideBySide = 64;
+  const Dfa& automaton = *checkpoint.automaton;
+  const auto reader = checkpoint_reader(checkpoint, model);
   CheckpointScore score;
-  std::vector<bool> is_wrong(asked.words, false);
-  read_words(checkpoint, model, asked, [&](std::uint64_t word, std::uint64_t, bool is_right) {
-    ++score.letters;
-    score.right += is_right ? 1U : 0U;
-    is_wrong[word] = is_wrong[word] || !is_right;
-    return true;
-  });
-  score.right_words = static_cast<std::uint64_t>(std::ranges::count(is_wrong, false));
+  for (std::uint64_t first = 0; first < asked.words; first += kSideBySide) {
+    const std::uint64_t count = std::min(kSideBySide, asked.words - first);
+    const auto words = reader->words(count);
+    std::vector<RandomWord> drawn;
+    for (std::uint64_t word = first; word < first + count; ++word)
+      drawn.emplace_back(automaton.letters(), asked.seed, word);
+    std::vector<std::vector<Letter>> slices(count, std::vector<Letter>(kSlice));
+    std::vector<State> states(count, automaton.initial());
+    std::vector<Letter> letters(count);
+    std::vector<LetterReader::Answer> answers(count);
+    std::vector<bool> is_wrong(count, false);
+    for (std::uint64_t at = 0; at < asked.length; ++at) {
+      for (std::size_t i = 0; i < count; ++i) {
+        if (at % kSlice == 0) drawn[i].fill(at, slices[i]);
+        letters[i] = slices[i][at % kSlice];
+        states[i] = automaton.next(states[i], letters[i]);
+      }
+      words->read(letters, true, answers);
+      if (asked.progress) asked.progress(first * asked.length + count * (at + 1), asked.words * asked.length);
+      for (std::size_t i = 0; i < count; ++i) {
+        const Output token = answers[i].output;
+        const bool is_right = token != LetterReader::kNoAnswer && token == checkpoint.tokens.of_state[states[i]];
+        score.right += is_right ? 1U : 0U;
+        is_wrong[i] = is_wrong[i] || !is_right;
+      }
+      score.letters += count;
+    }
+    score.right_words += static_cast<std::uint64_t>(std::ranges::count(is_wrong, false));
+  }
   return score;
 }
 

@@ -10,6 +10,7 @@
 
 #include "krohn/simulate/checkpoints/checkpoint_model.h"
 #include "krohn/simulate/operations/operations_reader.h"
+#include "krohn/simulate/prove/verify.h"
 #include "krohn/simulate/run/letter_reader.h"
 
 namespace krohn {
@@ -28,20 +29,15 @@ std::string output_of_token(const Checkpoint& checkpoint, std::uint32_t token);
 struct CheckpointSampleOptions {
   std::uint64_t length = 100, words = 1, seed = 1;
   std::function<void(std::uint64_t, std::uint64_t)> progress;  ///< letters done, letters in all; may throw Interrupted
-  bool in_chunks = false;                                      ///< of 64 tokens, as the library's kernels
 };
 
-/// The first disagreement, of the least letter and then of the least word; letters counted from 1.
-struct CheckpointFailure {
-  std::uint64_t at = 0, word = 0;
-};
+/// Words RandomWord(letters, seed, 0 … words − 1) in chunks of 64 tokens, as the library's kernels read them, the arg
+/// max of the logits compared with the automaton's token after every letter. Nothing when all are right. The checkpoint
+/// has an automaton with letters.
+std::optional<RandomFailure> first_failure_in_chunks(const Checkpoint& checkpoint, const CheckpointModel& model,
+                                                     const CheckpointSampleOptions& asked);
 
-/// Words RandomWord(letters, seed, 0 … words − 1), the arg max of the logits compared with the automaton's token after
-/// every letter. Nothing when all are right. The checkpoint has an automaton with letters.
-std::optional<CheckpointFailure> first_failure(const Checkpoint& checkpoint, const CheckpointModel& model,
-                                               const CheckpointSampleOptions& asked);
-
-/// How often it is right on the same words, after every letter.
+/// How often it is right on the same words, letter by letter.
 struct CheckpointScore {
   std::uint64_t letters = 0, right = 0;
   std::uint64_t right_words = 0;  ///< words that are right throughout

@@ -114,7 +114,7 @@ class CheckpointModel {
   /// O(layers · (d·(rows of the projections) + n·H·K·V) + d · vocabulary).
   std::vector<float> step(std::uint32_t token, Memory& memory) const;
 
-  /// Whether the layers forget or gate what they read: then there is no `read_chunk`, and no place but the processor.
+  /// True where the layers forget or gate what they read: then there is no `read_chunk`.
   bool has_gates() const { return traits_.decay != Decay::kNone; }
 
   /// Reads up to kDeltaChunk tokens at once, as the library's chunked kernels do, and returns the logits after each. A

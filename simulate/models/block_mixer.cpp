@@ -37,24 +37,15 @@ class BlockMixer : public Mixer<Real> {
     fill_normal(weights[kStart], random);
   }
 
-  Memory run(const Weights& weights, const TokenRows& rows, std::span<const Real> x, std::span<Real> y,
-             Memory* carry) const override {
+  Memory run(const Weights& weights, const TokenRows& rows, std::span<const Real> x, std::span<Real> y) const override {
     const std::size_t width = shape_.width();
-    Memory memory(kMemory), own_carry;
-    if (carry == nullptr) carry = &own_carry;
+    Memory memory(kMemory);
     generate(weights, rows.sources, x, memory);
     memory[kInputs].resize(rows.sources * width, 0);
     L::linear(x, weights[kInput], width, memory[kInputs]);
     memory[kStates].resize(rows.tokens() * width);
-    const bool beginning = carry->empty();
-    auto& state = carried(*carry, 0, rows.words() * width);
-    for (std::size_t word = 0; word < rows.words(); ++word) {
-      Real* const own = state.data() + word * width;
-      if (beginning) std::ranges::copy(weights[kStart], own);
-      const BlockScan<Real> run = blocks(rows, word, own, memory);
-      training_kernels<Real>().scan_blocks(run);
-      if (run.tokens > 0) std::copy_n(run.x + (run.tokens - 1) * width, width, own);
-    }
+    for (std::size_t word = 0; word < rows.words(); ++word)
+      training_kernels<Real>().scan_blocks(blocks(rows, word, weights[kStart].data(), memory));
     for (std::size_t i = 0; i < y.size(); ++i) y[i] += memory[kStates][i];
     return memory;
   }

@@ -51,24 +51,22 @@ class DiagonalMixer : public Mixer<Real> {
 
   bool needs_own_rows() const override { return shape_.taps > 0; }
 
-  Memory run(const Weights& weights, const TokenRows& rows, std::span<const Real> x, std::span<Real> y,
-             Memory* carry) const override {
+  Memory run(const Weights& weights, const TokenRows& rows, std::span<const Real> x, std::span<Real> y) const override {
     const std::size_t channels = shape_.channels;
-    Memory memory(kMemory), own;
-    if (carry == nullptr) carry = &own;
+    Memory memory(kMemory);
     Matrix both = Matrix::Zero(at(rows.sources), at(2 * channels));
     L::linear(x, weights[kIn], shape_.width, span(both));
     keep(memory, kRaw, both.leftCols(at(channels)));
     keep(memory, kGate, both.rightCols(at(channels)));
     if (shape_.taps > 0) {
-      auto& before = carried(*carry, kBefore, rows.words() * (shape_.taps - 1) * channels);
+      Numbers<Real> before(rows.words() * (shape_.taps - 1) * channels, 0);
       memory[kMixed].resize(memory[kRaw].size());
       L::convolve(rows, memory[kRaw], weights[kTaps], channels, before, memory[kMixed]);
     }
     memory[kInput].resize(memory[kRaw].size());
     L::silu(before_activation(memory), memory[kInput]);
     select(weights, rows, memory);
-    scan(rows, memory, *carry, weights);
+    scan(rows, memory, weights);
     memory[kGated].resize(rows.tokens() * channels);
     memory[kOpen].resize(memory[kGate].size());
     L::silu(memory[kGate], memory[kOpen]);
@@ -129,7 +127,6 @@ class DiagonalMixer : public Mixer<Real> {
     kGated,
     kMemory
   };
-  enum { kState, kBefore };
 
   static Eigen::Index at(std::size_t index) { return static_cast<Eigen::Index>(index); }
   static std::span<Real> span(Matrix& matrix) { return {matrix.data(), static_cast<std::size_t>(matrix.size())}; }
@@ -236,10 +233,10 @@ class DiagonalMixer : public Mixer<Real> {
     return run;
   }
 
-  void scan(const TokenRows& rows, Memory& memory, Memory& carry, const Weights& weights) const {
+  void scan(const TokenRows& rows, Memory& memory, const Weights& weights) const {
     const std::size_t channels = shape_.channels;
     memory[kRead].resize(rows.tokens() * channels);
-    auto& state = carried(carry, kState, rows.words() * state_size());
+    Numbers<Real> state(rows.words() * state_size(), 0);
     for (std::size_t word = 0; word < rows.words(); ++word)
       if (is_selective()) {
         SelectiveScan<Real> run = selective(rows, word, memory, state.data() + word * state_size(), 0);

@@ -27,7 +27,7 @@ class Mixer {
   /// One span a part, in the order of parts().
   using Weights = std::vector<std::span<const Real>>;
   using Gradients = std::vector<std::span<Real>>;
-  /// Lists of numbers, each mixer's own: what the adjoint needs of the forward, or what words carry on.
+  /// Lists of numbers, each mixer's own: what the adjoint needs of the forward.
   using Memory = std::vector<Numbers<Real>>;
 
   virtual ~Mixer() = default;
@@ -39,12 +39,11 @@ class Mixer {
   /// Whether it combines rows that words share, with so many rows of the input: words that begin and end here alone.
   virtual bool combines(std::size_t) const { return false; }
 
-  /// Adds to y, a row a token. `carry`, empty at the beginning of all words, becomes what they carry on; null: the
-  /// words begin and end here.
-  virtual Memory run(const Weights& weights, const TokenRows& rows, std::span<const Real> x, std::span<Real> y,
-                     Memory* carry) const = 0;
+  /// Adds to y, a row a token; words begin and end here.
+  virtual Memory run(const Weights& weights, const TokenRows& rows, std::span<const Real> x,
+                     std::span<Real> y) const = 0;
 
-  /// For words that begin and end here: adds the gradients by x (a row a source) and by the weights.
+  /// Adds the gradients by x (a row a source) and by the weights.
   virtual void run_adjoint(const Weights& weights, const TokenRows& rows, std::span<const Real> x, Memory& memory,
                            std::span<const Real> by_y, std::span<Real> by_x, const Gradients& by_weights) const = 0;
 
@@ -58,13 +57,5 @@ class Mixer {
   /// read-out empty.
   virtual std::optional<LinearModel> linear_view(const Weights&, std::span<const Real>) const { return std::nullopt; }
 };
-
-/// A list of zeros where `memory` holds none yet.
-template <class Real>
-Numbers<Real>& carried(std::vector<Numbers<Real>>& memory, std::size_t index, std::size_t count) {
-  if (memory.size() <= index) memory.resize(index + 1);
-  if (memory[index].empty()) memory[index].resize(count, 0);
-  return memory[index];
-}
 
 }  // namespace krohn

@@ -36,22 +36,18 @@ class ReflectionMixer : public Mixer<Real> {
     return shape_.taps == 0 && sources * shape_.reflections <= kMostLetterRows;
   }
 
-  Memory run(const Weights& weights, const TokenRows& rows, std::span<const Real> x, std::span<Real> y,
-             Memory* carry) const override {
+  Memory run(const Weights& weights, const TokenRows& rows, std::span<const Real> x, std::span<Real> y) const override {
     Memory memory(kMemory);
     memory[kRaw].resize(rows.sources * shape_.columns(), 0);
     L::linear(x, weights[kIn], shape_.width, memory[kRaw]);
-    convolve(weights, rows, memory, carry);
+    convolve(weights, rows, memory);
     make_ready(rows, memory);
     const std::size_t tokens = rows.tokens(), values = shape_.heads * shape_.values;
     memory[kLacks].resize(tokens * values * shape_.reflections);
     memory[kRead].resize(tokens * values);
-    Real* const state =
-        carry == nullptr ? nullptr : carried(*carry, kState, rows.words() * shape_.heads * shape_.state_size()).data();
     for (std::size_t head = 0; head < shape_.heads; ++head) {
       Reflections<Real> run = reflections(rows, head, memory);
-      if (state != nullptr) run.state = state + head * shape_.state_size();
-      if (state == nullptr && reflection_chunks(run) > rows.words()) {
+      if (reflection_chunks(run) > rows.words()) {
         // Words of one chunk begin at 0.
         memory[kStarts].resize(shape_.heads * reflection_chunks(run) * shape_.state_size());
         run.starts = starts(run, head, memory);
@@ -186,7 +182,6 @@ class ReflectionMixer : public Mixer<Real> {
     kScale,
     kMemory
   };
-  enum { kState, kBefore };
 
   /// Without states.
   Reflections<Real> reflections(const TokenRows& rows, std::size_t head, Memory& memory) const {
@@ -312,11 +307,10 @@ class ReflectionMixer : public Mixer<Real> {
     return memory[kStarts].data() + head * reflection_chunks(run) * shape_.state_size();
   }
 
-  void convolve(const Weights& weights, const TokenRows& rows, Memory& memory, Memory* carry) const {
+  void convolve(const Weights& weights, const TokenRows& rows, Memory& memory) const {
     if (shape_.taps == 0) return;
     const std::size_t mixed = shape_.beta_column();
-    Memory own;
-    auto& before = carried(carry == nullptr ? own : *carry, kBefore, rows.words() * (shape_.taps - 1) * mixed);
+    Numbers<Real> before(rows.words() * (shape_.taps - 1) * mixed, 0);
     memory[kMixed].resize(rows.sources * mixed);
     L::convolve(rows, without_beta(memory[kRaw]), weights[kTaps], mixed, before, memory[kMixed]);
   }

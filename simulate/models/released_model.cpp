@@ -243,8 +243,7 @@ struct ReleasedModel<Real>::Forward {
 };
 
 template <class Real>
-typename ReleasedModel<Real>::Forward ReleasedModel<Real>::forward(const TrainingBatch& batch,
-                                                                   std::vector<std::vector<Real>>* states) const {
+typename ReleasedModel<Real>::Forward ReleasedModel<Real>::forward(const TrainingBatch& batch) const {
   const std::size_t width = shape_.width(), block = std::size_t{shape_.size} * shape_.size;
   const BlockNorm<Real> divided(shape_.size, shape_.norm);
   Forward all;
@@ -254,8 +253,6 @@ typename ReleasedModel<Real>::Forward ReleasedModel<Real>::forward(const Trainin
       all.letters.source.push_back(batch.letters[std::size_t{t} * batch.words + word]);
     all.letters.first.push_back(all.letters.source.size());
   }
-  const bool beginning = states != nullptr && states->empty();
-  if (beginning) states->resize(shape_.layers);
   Numbers<Real> x(part(0).begin(), part(0).end());
   for (std::size_t i = 0; i < shape_.layers; ++i) {
     Layer& layer = all.layers.emplace_back();
@@ -277,15 +274,8 @@ typename ReleasedModel<Real>::Forward ReleasedModel<Real>::forward(const Trainin
     relu(layer.value_hidden);
     layer.values = affine<Real>(layer.value_hidden, part(own + kValueOut), part(own + kValueOut + 1));
     layer.states.resize(layer.rows.tokens() * width);
-    if (beginning)
-      for (std::size_t word = 0; word < batch.words; ++word)
-        (*states)[i].insert((*states)[i].end(), part(own + kStart).begin(), part(own + kStart).end());
-    for (std::size_t word = 0; word < batch.words; ++word) {
-      Real* const carried = states == nullptr ? nullptr : (*states)[i].data() + word * width;
-      const BlockScan<Real> run = layer.scan(shape_, word, carried == nullptr ? part(own + kStart).data() : carried);
-      training_kernels<Real>().scan_blocks(run);
-      if (carried != nullptr && run.tokens > 0) std::copy_n(run.x + (run.tokens - 1) * width, width, carried);
-    }
+    for (std::size_t word = 0; word < batch.words; ++word)
+      training_kernels<Real>().scan_blocks(layer.scan(shape_, word, part(own + kStart).data()));
     if (i + 1 == shape_.layers) break;
     Numbers<Real> next = layer.states;
     for (std::size_t token = 0; token < layer.rows.tokens(); ++token)
@@ -313,7 +303,7 @@ std::vector<Real> ReleasedModel<Real>::logits(Forward& forward, const TrainingBa
 template <class Real>
 BatchLoss ReleasedModel<Real>::loss(const TrainingBatch& batch, std::span<Real> gradient) const {
   const std::size_t width = shape_.width(), end = end_part(), block = std::size_t{shape_.size} * shape_.size;
-  Forward up = forward(batch, nullptr);
+  Forward up = forward(batch);
   std::vector<Real> by_logits = logits(up, batch);
   const BatchLoss result = cross_entropy<Real>(by_logits, Model::labels(), batch.targets);
   if (gradient.empty()) return result;

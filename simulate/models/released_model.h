@@ -48,8 +48,7 @@ class ReleasedModel : public SequenceModel<Real> {
   std::size_t layer_part(std::size_t layer) const { return 1 + layer * kLayerParts; }
   std::size_t end_part() const { return layer_part(shape_.layers); }
 
-  /// `states`: what every layer carries on, words × width; empty at the beginning of all words.
-  Forward forward(const TrainingBatch& batch, std::vector<std::vector<Real>>* states) const;
+  Forward forward(const TrainingBatch& batch) const;
   std::vector<Real> logits(Forward& forward, const TrainingBatch& batch) const;
 
   ReleasedShape shape_;

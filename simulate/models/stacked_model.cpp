@@ -238,8 +238,7 @@ std::vector<std::span<Number>> StackedModel<Real>::mixer_parts(std::span<Number>
 }
 
 template <class Real>
-Numbers<Real> StackedModel<Real>::run_layer(std::size_t index, const TokenRows& rows, Layer& layer,
-                                            Memory* carry) const {
+Numbers<Real> StackedModel<Real>::run_layer(std::size_t index, const TokenRows& rows, Layer& layer) const {
   const std::size_t width = shape_.width(), mlp = part_of_mlp(index);
   if (shape_.is_bare()) {
     layer.normed = layer.x;
@@ -249,7 +248,7 @@ Numbers<Real> StackedModel<Real>::run_layer(std::size_t index, const TokenRows& 
     L::rms_norm(layer.x, part(part_of_layer(index)), layer.normed);
     layer.middle = gathered<Real>(layer.x, width, rows);
   }
-  layer.memory = mixer_->run(mixer_parts(Model::parameters(), index), rows, layer.normed, layer.middle, carry);
+  layer.memory = mixer_->run(mixer_parts(Model::parameters(), index), rows, layer.normed, layer.middle);
   Numbers<Real> y = layer.middle;
   if (shape_.mlp == 0) return y;
   layer.mlp_normed.resize(y.size());
@@ -363,7 +362,7 @@ Numbers<Real> StackedModel<Real>::run_combined_adjoint(const TokenRows& rows, La
 }
 
 template <class Real>
-typename StackedModel<Real>::Forward StackedModel<Real>::forward(TokenRows letters, std::span<Memory> carries) const {
+typename StackedModel<Real>::Forward StackedModel<Real>::forward(TokenRows letters) const {
   Forward result;
   result.letters = std::move(letters);
   if (shape_.layers > 1 || mixer_->needs_own_rows()) result.own = with_own_rows(result.letters);
@@ -375,8 +374,7 @@ typename StackedModel<Real>::Forward StackedModel<Real>::forward(TokenRows lette
   for (std::size_t i = 0; i < shape_.layers; ++i) {
     Layer& layer = result.layers[i];
     layer.x = std::move(result.y);
-    result.y = result.letters.sharing ? run_combined(result.letters, layer)
-                                      : run_layer(i, result.rows(i), layer, carries.empty() ? nullptr : &carries[i]);
+    result.y = result.letters.sharing ? run_combined(result.letters, layer) : run_layer(i, result.rows(i), layer);
   }
   return result;
 }
@@ -433,7 +431,7 @@ template <class Real>
 BatchLoss StackedModel<Real>::slice_loss(const TokenRows& rows, std::span<const TrainingBatch::Target> targets,
                                          std::uint64_t all, std::span<Real> gradient) const {
   const std::size_t width = shape_.width(), end = part_at_end();
-  Forward up = forward(rows, {});
+  Forward up = forward(rows);
   const DistinctTargets asked = distinct_targets(targets, up.letters);
   const bool in_place = asked.is_range();
   const std::size_t first = in_place ? asked.rows.front() * width : 0;

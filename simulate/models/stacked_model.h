@@ -68,12 +68,11 @@ class StackedModel : public SequenceModel<Real> {
   template <class Number>
   std::vector<std::span<Number>> mixer_parts(std::span<Number> all, std::size_t layer) const;
 
-  /// `carries`: what every layer's mixer carries on, empty at the beginning of all words; or none.
-  Forward forward(TokenRows letters, std::span<Memory> carries) const;
+  Forward forward(TokenRows letters) const;
   /// The share of some words in the loss of a batch with so many targets in all.
   BatchLoss slice_loss(const TokenRows& rows, std::span<const TrainingBatch::Target> targets, std::uint64_t all,
                        std::span<Real> gradient) const;
-  Numbers<Real> run_layer(std::size_t index, const TokenRows& rows, Layer& layer, Memory* carry) const;
+  Numbers<Real> run_layer(std::size_t index, const TokenRows& rows, Layer& layer) const;
   /// From the gradient by what the layer gives to that by its x.
   Numbers<Real> run_layer_adjoint(std::size_t index, const TokenRows& rows, Layer& layer, Numbers<Real> by_y,
                                   std::span<Real> gradient) const;

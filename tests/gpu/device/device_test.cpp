@@ -140,21 +140,13 @@ TEST_CASE("trained models on the device answer as on the processor") {
 TEST_CASE("words of every kind of model on the device have the numbers of the processor's machine") {
   if (is_skipped()) return;
   std::uint64_t left = 0, all = 0;
-  for (const char* shape : kListedShapes)
-    for (const char* name : {"parity", "modarith-equals5", "S3/tokens=3"})
-      for (const Precision format : {Precision::kFp32, Precision::kFp64, Precision::kBf16}) {
-        const auto task = make_task(name);
-        const auto model = make_model<float>(shape, *task, 9);
-        if (format == Precision::kBf16 && !is_cell_model(*model)) continue;
-        CAPTURE(shape);
-        CAPTURE(name);
-        CAPTURE(to_string(format));
-        const TrackedAutomaton tracked = tracked_automaton(*task, input_machine(*task).automaton);
-        for (const WordLayout layout : {WordLayout{}, WordLayout{1, 32}, WordLayout{8, 96}, WordLayout{32, 256}})
-          left += check_listed_words(Place::kDevice, model_operations(*model, *task, format), model->tensors(), tracked,
-                                     layout, 37, 50);
-        all += 4 * 37;
-      }
+  for_listed_models([&](const SequenceModel<float>& model, const Task& task, Precision format) {
+    const TrackedAutomaton tracked = tracked_automaton(task, input_machine(task).automaton);
+    for (const WordLayout layout : {WordLayout{}, WordLayout{1, 32}, WordLayout{8, 96}, WordLayout{32, 256}})
+      left += check_listed_words(Place::kDevice, model_operations(model, task, format), model.tensors(), tracked,
+                                 layout, 37, 50);
+    all += 4 * 37;
+  });
   CHECK(left * 20 < all);
   for (const auto precision : {Precision::kFp32, Precision::kBf16}) {
     const Checkpoint checkpoint = gated_delta_product_checkpoint(named_language("S3", {}));

@@ -7,11 +7,15 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <string>
 
 #include "krohn/gpu/operations/operation_words.h"
+#include "krohn/simulate/models/cell_model.h"
+#include "krohn/simulate/models/models.h"
 #include "krohn/simulate/operations/operations_reader.h"
 #include "krohn/simulate/prove/machine/reader_run.h"
 #include "krohn/simulate/prove/random_words.h"
+#include "krohn/simulate/tasks/tasks.h"
 
 namespace krohn {
 
@@ -40,6 +44,23 @@ inline constexpr const char* kListedShapes[] = {
     "stock-slstm:layers=2,width=6,residual,mlp=2,heads=3,taps=4,cuda",
     "stock-m2rnn:width=3,heads=4,q-heads=2,k-heads=1,v-heads=1,f-heads=1,w-heads=2,keys=2,values=3,taps=2,skip",
     "stock-rwkv7:width=4,heads=2,keys=2,values=3,decay-rank=2,rate-rank=3,gate-rank=2"};
+
+/// body(model, task, format) for each of them, on tasks with answers everywhere and at the end, tokens before and
+/// behind a word, and letters that cannot stand everywhere; in every format that it has.
+template <class Body>
+void for_listed_models(const Body& body) {
+  for (const std::string shape : kListedShapes)
+    for (const std::string name : {"parity", "modarith-equals5", "S3/tokens=3"})
+      for (const Precision format : {Precision::kFp32, Precision::kFp64, Precision::kBf16}) {
+        const auto task = make_task(name);
+        const auto model = make_model<float>(shape, *task, 9);
+        if (format == Precision::kBf16 && !is_cell_model(*model)) continue;
+        CAPTURE(shape);
+        CAPTURE(name);
+        CAPTURE(to_string(format));
+        body(*model, *task, format);
+      }
+}
 
 /// Words 3 … of an automaton, read in three pieces: how each fared, and what it remembers. How many of them the place
 /// has left to the processor.

@@ -11,9 +11,6 @@
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/checkpoints/checkpoint_operations.h"
 #include "krohn/simulate/learned/model_operations.h"
-#include "krohn/simulate/models/cell_model.h"
-#include "krohn/simulate/models/models.h"
-#include "krohn/simulate/tasks/tasks.h"
 #include "tests/gpu/operations/listed_words.h"
 
 using namespace krohn;
@@ -38,24 +35,15 @@ void scatter(SequenceModel<float>& model, std::mt19937_64& random, double size) 
 TEST_CASE("words of every kind of model have the numbers of the processor's machine, whatever the layout") {
   std::mt19937_64 random(3);
   std::uint64_t left = 0, all = 0;
-  for (const char* shape : kListedShapes)
-    // Answers everywhere and at the end; tokens before and behind a word; letters that cannot stand everywhere.
-    for (const char* name : {"parity", "modarith-equals5", "S3/tokens=3"})
-      for (const Precision format : {Precision::kFp32, Precision::kFp64, Precision::kBf16}) {
-        const auto task = make_task(name);
-        const auto model = make_model<float>(shape, *task, 9);
-        if (format == Precision::kBf16 && !is_cell_model(*model)) continue;
-        CAPTURE(shape);
-        CAPTURE(name);
-        CAPTURE(to_string(format));
-        for (const double size : {0.0, 0.5, 8.0}) {
-          if (size > 0) scatter(*model, random, size);
-          const TrackedAutomaton tracked = tracked_automaton(*task, input_machine(*task).automaton);
-          left += check_listed_words(Place::kProcessor, model_operations(*model, *task, format), model->tensors(),
-                                     tracked, kLayouts[random() % std::size(kLayouts)], 5, 13);
-          all += 5;
-        }
-      }
+  for_listed_models([&](SequenceModel<float>& model, const Task& task, Precision format) {
+    const TrackedAutomaton tracked = tracked_automaton(task, input_machine(task).automaton);
+    for (const double size : {0.0, 0.5, 8.0}) {
+      if (size > 0) scatter(model, random, size);
+      left += check_listed_words(Place::kProcessor, model_operations(model, task, format), model.tensors(), tracked,
+                                 kLayouts[random() % std::size(kLayouts)], 5, 13);
+      all += 5;
+    }
+  });
   CHECK(left * 20 < all);
 }
 

@@ -92,7 +92,7 @@ TEST_CASE("a checkpoint whose answers are exchanged has another automaton, and i
       extract_checkpoint(*checkpoint_machine(wrong, Precision::kFp32), *checkpoint_task(wrong), {});
   CHECK(distinguishing_word(found.automaton, swaps_of_s3()));
   const CheckpointModel model(wrong, Precision::kFp32), good(right, Precision::kFp32);
-  const CheckpointSampleOptions asked{50, 20, 1, {}, false};
+  const CheckpointSampleOptions asked{50, 20, 1, {}};
   const CheckpointScore score = krohn::score(wrong, model, asked), full = krohn::score(right, good, asked);
   CHECK(full.right == full.letters);
   CHECK(full.right_words == 20);

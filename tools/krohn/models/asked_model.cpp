@@ -137,12 +137,10 @@ class AskedCheckpoint final : public AskedModel {
 
  private:
   std::optional<RandomFailure> failure_in_chunks(const RandomTest& asked, const Question& question) const {
-    CheckpointSampleOptions how{asked.length, asked.words, asked.seed, {}, true};
+    CheckpointSampleOptions how{asked.length, asked.words, asked.seed, {}};
     if (question.progress)
       how.progress = [&](std::uint64_t done, std::uint64_t all) { question.progress("testing letters", done, all); };
-    const auto failure = first_failure(checkpoint_, *network_, how);
-    if (!failure) return std::nullopt;
-    return RandomFailure{failure->at, failure->word};
+    return first_failure_in_chunks(checkpoint_, *network_, how);
   }
 
   ModelOptions options_;

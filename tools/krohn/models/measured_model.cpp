@@ -42,7 +42,7 @@ class MeasuredCheckpoint final : public MeasuredModel {
   ModelAccuracy at(std::uint64_t length) override {
     if (length == 0) throw InputError("--lengths", "words have at least one letter");
     Progress progress("reading letters");
-    CheckpointSampleOptions asked{length, options_.words, options_.seed, {}, false};
+    CheckpointSampleOptions asked{length, options_.words, options_.seed, {}};
     asked.progress = [&progress](std::uint64_t done, std::uint64_t all) { progress.update(done, all); };
     const auto on_processor = [&]() -> ModelAccuracy {
       on_cuda = false;
