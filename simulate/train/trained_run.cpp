@@ -4,7 +4,6 @@
 #include <Eigen/Core>
 
 #include <charconv>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <set>
@@ -35,6 +34,10 @@ std::string text_of(const TensorFile& file, const char* key) {
   return found == file.metadata.end() ? std::string() : found->second;
 }
 
+constexpr char kPlace[] = "place", kDevice[] = "device";
+
+bool is_of_device(const TensorFile& file) { return text_of(file, kPlace) == kDevice; }
+
 }  // namespace
 
 RunRecord record_of(const Trainer& trainer, double seconds) {
@@ -49,60 +52,78 @@ RunRecord record_of(const Trainer& trainer, double seconds) {
           seconds};
 }
 
+OpenRun::OpenRun(const Task& task, std::string_view model, const TrainOptions& options, std::string checkpoint,
+                 std::size_t beside, bool on_device)
+    : trainer_(task, model, options), checkpoint_(std::move(checkpoint)), beside_(beside), on_device_(on_device) {
+  if (!checkpoint_.empty() && std::filesystem::exists(checkpoint_)) {
+    const TensorFile kept = read_safetensors(checkpoint_);
+    before_ = number_of<double>(kept, "seconds", checkpoint_);
+    on_device_ = on_device_ || is_of_device(kept);
+    try {
+      trainer_.resume(kept);
+    } catch (const InputError& error) {
+      throw InputError(checkpoint_, error.what());
+    }
+  }
+  start_ = saved_ = std::chrono::steady_clock::now();
+}
+
+double OpenRun::seconds() const {
+  const std::chrono::duration<double> here = std::chrono::steady_clock::now() - start_;
+  return before_ + here.count() / static_cast<double>(beside_);
+}
+
+void OpenRun::save() {
+  if (checkpoint_.empty() || trainer_.state() != Trainer::State::kRunning) return;
+  TensorFile file = trainer_.checkpoint();
+  file.metadata["seconds"] = fmt::format("{}", seconds());
+  if (on_device_) file.metadata[kPlace] = kDevice;
+  write_safetensors(file, checkpoint_);
+  saved_ = std::chrono::steady_clock::now();
+}
+
+void OpenRun::save_now_and_then() {
+  if (std::chrono::steady_clock::now() - saved_ > std::chrono::minutes(1)) save();
+}
+
+TrainedRun OpenRun::take() {
+  TrainedRun run;
+  run.record = record_of(trainer_, seconds());
+  run.record.on_device = on_device_;
+  run.model = trainer_.take_model();
+  return run;
+}
+
 TrainedRun train_run(const Task& task, std::string_view model, const TrainOptions& options,
                      const std::function<void()>& on_step, const std::string& checkpoint) {
-  using Clock = std::chrono::steady_clock;
-  constexpr std::chrono::minutes kPause{1};
-  Trainer trainer(task, model, options);
-  double before = 0;  // seconds that are in the checkpoint
-  if (!checkpoint.empty() && std::filesystem::exists(checkpoint)) {
-    const TensorFile kept = read_safetensors(checkpoint);
-    before = number_of<double>(kept, "seconds", checkpoint);
-    try {
-      trainer.resume(kept);
-    } catch (const InputError& error) {
-      throw InputError(checkpoint, error.what());
-    }
-  }
-  const auto start = Clock::now();
-  auto saved = start;
-  const auto seconds = [&] { return before + std::chrono::duration<double>(Clock::now() - start).count(); };
-  const auto save = [&] {
-    if (checkpoint.empty() || trainer.state() != Trainer::State::kRunning) return;
-    TensorFile file = trainer.checkpoint();
-    file.metadata["seconds"] = fmt::format("{}", seconds());
-    write_safetensors(file, checkpoint);
-    saved = Clock::now();
-  };
+  OpenRun run(task, model, options, checkpoint);
   try {
-    while (trainer.state() == Trainer::State::kRunning) {
-      trainer.step();
+    while (run.trainer().state() == Trainer::State::kRunning) {
+      run.trainer().step();
       if (on_step) on_step();
-      if (Clock::now() - saved > kPause) save();
+      run.save_now_and_then();
     }
   } catch (...) {
-    save();
+    run.save();
     throw;
   }
-  TrainedRun run;
-  run.record = record_of(trainer, seconds());
-  run.model = trainer.take_model();
-  return run;
+  return run.take();
 }
 
 void save_trained_run(const TrainedRun& run, const std::string& task, const std::string& description,
                       const std::string& path) {
   const RunRecord& record = run.record;
-  save_model(task, *run.model, path,
-             {{"trained", description},
-              {"rate", fmt::format("{}", record.rate)},
-              {"seed", std::to_string(record.seed)},
-              {"steps", std::to_string(record.steps)},
-              {"end", record.end},
-              {"validation_loss", fmt::format("{}", record.validation_loss)},
-              {"right", std::to_string(record.right)},
-              {"targets", std::to_string(record.targets)},
-              {"seconds", fmt::format("{}", record.seconds)}});
+  std::map<std::string, std::string> metadata{{"trained", description},
+                                              {"rate", fmt::format("{}", record.rate)},
+                                              {"seed", std::to_string(record.seed)},
+                                              {"steps", std::to_string(record.steps)},
+                                              {"end", record.end},
+                                              {"validation_loss", fmt::format("{}", record.validation_loss)},
+                                              {"right", std::to_string(record.right)},
+                                              {"targets", std::to_string(record.targets)},
+                                              {"seconds", fmt::format("{}", record.seconds)}};
+  if (record.on_device) metadata[kPlace] = kDevice;
+  save_model(task, *run.model, path, metadata);
 }
 
 TrainedRun load_trained_run(const std::string& description, const std::string& path) {
@@ -111,11 +132,12 @@ TrainedRun load_trained_run(const std::string& description, const std::string& p
   if (trained != description)
     throw InputError(
         path, fmt::format("holds another model (\"{}\", not \"{}\"); choose another folder", trained, description));
-  return {{number_of<double>(file, "rate", path), number_of<std::uint64_t>(file, "seed", path),
-           number_of<std::uint64_t>(file, "steps", path), text_of(file, "end"),
-           number_of<double>(file, "validation_loss", path), number_of<std::uint64_t>(file, "right", path),
-           number_of<std::uint64_t>(file, "targets", path), number_of<double>(file, "seconds", path)},
-          load_model(path).model};
+  return {
+      {number_of<double>(file, "rate", path), number_of<std::uint64_t>(file, "seed", path),
+       number_of<std::uint64_t>(file, "steps", path), text_of(file, "end"),
+       number_of<double>(file, "validation_loss", path), number_of<std::uint64_t>(file, "right", path),
+       number_of<std::uint64_t>(file, "targets", path), number_of<double>(file, "seconds", path), is_of_device(file)},
+      load_model(path).model};
 }
 
 namespace {

@@ -2,6 +2,7 @@
 // file.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -20,7 +21,8 @@ struct RunRecord {
   std::string end;  ///< to_string(Trainer::State)
   double validation_loss = 0;
   std::uint64_t right = 0, targets = 0;  ///< answers in validation
-  double seconds = 0;                    ///< of training
+  double seconds = 0;                    ///< of training; its share where runs were trained side by side
+  bool on_device = false;                ///< a part of it at least: sums then have another order
 
   /// Whether there was a validation: with keep_most_right a run may diverge before its first.
   bool is_validated() const { return targets > 0; }
@@ -40,9 +42,36 @@ struct TrainedRun {
   std::unique_ptr<SequenceModel<float>> model;
 };
 
-/// Trains to the end, calling `on_step` after every step. `checkpoint`: a file that keeps what was done now and then,
-/// and where `on_step` throws; the same call goes on from it, bit for bit, and leaves it there. Empty: nothing is kept.
-/// Throws InputError when it is of another run.
+/// A run that is being trained, and the file that keeps what was done.
+class OpenRun {
+ public:
+  /// Goes on from the file `checkpoint`, bit for bit, where it is there; empty: nothing is kept. `beside` runs share
+  /// the time; `on_device`: who makes the steps. `task` must outlive it. Throws InputError when the file is of another
+  /// run.
+  OpenRun(const Task& task, std::string_view model, const TrainOptions& options, std::string checkpoint = {},
+          std::size_t beside = 1, bool on_device = false);
+
+  Trainer& trainer() { return trainer_; }
+  /// Writes the checkpoint, where there is one and the run has not ended.
+  void save();
+  /// The same once a minute.
+  void save_now_and_then();
+  /// What came of a run that has ended. The checkpoint stays where it is.
+  TrainedRun take();
+
+ private:
+  double seconds() const;
+
+  Trainer trainer_;
+  std::string checkpoint_;
+  double before_ = 0;  ///< seconds that are in the checkpoint
+  std::size_t beside_;
+  bool on_device_;
+  std::chrono::steady_clock::time_point start_, saved_;
+};
+
+/// Trains to the end, calling `on_step` after every step. `checkpoint` as OpenRun's: it is written where `on_step`
+/// throws, too.
 TrainedRun train_run(const Task& task, std::string_view model, const TrainOptions& options,
                      const std::function<void()>& on_step, const std::string& checkpoint = {});
 

@@ -194,3 +194,20 @@ TEST_CASE("recipes that a table does not have, and a rate that stands there twic
     CHECK(place.files().empty());
   }
 }
+
+TEST_CASE("the estimate of a table counts the runs that are left, and trains none") {
+  const Workplace place("table-estimate");
+  const std::string line = "krohn table ebrahimi2-parity --only 'none, 2 words of 10' --seeds 2 --threads 1 -o cells";
+  const auto estimate = [&] { return json::parse(place.shell(line + " --estimate --json").out); };
+  const json before = estimate();
+  CHECK(!std::filesystem::exists(place / "cells"));
+  CHECK(before["runs"].get<int>() > 0);
+  CHECK(before["hours"].get<double>() > 0);
+  REQUIRE(place.shell(line + " --lengths 10").status == 0);
+  const json after = estimate();
+  CHECK(after["runs"] == 0);
+  CHECK(after["hours"] == 0);
+  CHECK(after["cells"][0]["kept"] == before["cells"][0]["runs"]);
+  CHECK(contains(place.shell(line + " --estimate").out, "0 runs left, 0 steps"));
+  CHECK(place.shell(line + " --estimate --shard 1/2").status == 2);
+}

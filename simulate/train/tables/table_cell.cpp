@@ -1,15 +1,19 @@
 #include "krohn/simulate/train/tables/table_cell.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
 
 #include "krohn/groups/base/error.h"
+#include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/learned/snap_network.h"
 #include "krohn/simulate/tasks/task.h"
 #include "krohn/simulate/tasks/tasks.h"
@@ -69,13 +73,15 @@ std::uint64_t length_of(const Task& task, std::uint64_t length) {
   return length;
 }
 
+std::string checkpoint_of(const std::string& model) { return model + ".checkpoint"; }
+
 /// Out of the folder, or trained and put there.
 TrainedRun trained_or_kept(const Experiment& experiment, const Task& task, const TrainOptions& training,
                            const ExperimentOptions& options, const std::function<void()>& on_step) {
   if (options.folder.empty()) return train_run(task, experiment.model, training, on_step);
   const std::string path = model_path(options.folder, training.optimiser.learning_rate, training.seed);
   if (std::filesystem::exists(path)) return load_trained_run(description(experiment), path);
-  const std::string checkpoint = path + ".checkpoint";
+  const std::string checkpoint = checkpoint_of(path);
   TrainedRun run = train_run(task, experiment.model, training, on_step, checkpoint);
   save_trained_run(run, experiment.task, description(experiment), path);
   std::filesystem::remove(checkpoint);
@@ -171,6 +177,138 @@ Spread spread_of(const std::vector<double>& figures) {
   for (const double figure : figures) squares += (figure - spread.mean) * (figure - spread.mean);
   spread.deviation = std::sqrt(squares / (count - 1));
   return spread;
+}
+
+namespace {
+
+/// Not in the folder yet.
+std::vector<TrainOptions> missing_runs(const Experiment& experiment, const std::string& folder) {
+  std::vector<TrainOptions> missing;
+  for (const double rate : experiment.rates)
+    for (const std::uint64_t seed : experiment.seeds)
+      if (!std::filesystem::exists(model_path(folder, rate, seed)))
+        missing.push_back(training_of(experiment, rate, seed));
+  return missing;
+}
+
+std::vector<Trainer*> trainers_of(std::span<const std::unique_ptr<OpenRun>> runs) {
+  std::vector<Trainer*> trainers;
+  for (const auto& run : runs) trainers.push_back(&run->trainer());
+  return trainers;
+}
+
+void train_beside(const Experiment& experiment, const Task& task, std::span<const TrainOptions> trainings,
+                  const ExperimentOptions& options, const TrainSideBySide& train) {
+  std::vector<std::unique_ptr<OpenRun>> runs;
+  std::vector<std::string> paths;
+  for (const TrainOptions& training : trainings) {
+    paths.push_back(model_path(options.folder, training.optimiser.learning_rate, training.seed));
+    runs.push_back(std::make_unique<OpenRun>(task, experiment.model, training, checkpoint_of(paths.back()),
+                                             trainings.size(), true));
+  }
+  try {
+    train(trainers_of(runs), [&](std::uint64_t steps) {
+      if (options.progress) options.progress(steps, experiment.training.optimiser.steps * runs.size());
+    });
+  } catch (...) {
+    for (const auto& run : runs) run->save();
+    throw;
+  }
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    save_trained_run(runs[i]->take(), experiment.task, description(experiment), paths[i]);
+    std::filesystem::remove(checkpoint_of(paths[i]));
+  }
+}
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+constexpr double kPriced = 0.1;  ///< seconds
+
+/// A run whose steps are priced: it never validates.
+TrainOptions priced_training(const Experiment& experiment, std::uint64_t seed) {
+  TrainOptions training = training_of(experiment, experiment.rates.front(), seed);
+  training.validate_every = training.optimiser.steps = std::uint64_t{1} << 40;
+  training.keep_most_right = true;
+  training.patience = 0;
+  training.threads = 1;
+  return training;
+}
+
+/// Seconds of a validation: a run of no steps makes one.
+double validation_seconds(const Experiment& experiment, const Task& task) {
+  TrainOptions training = training_of(experiment, experiment.rates.front(), experiment.seeds.front());
+  training.optimiser.steps = 0;
+  training.keep_most_right = false;
+  training.threads = 1;
+  const auto start = Clock::now();
+  const Trainer validated(task, experiment.model, training);
+  return seconds_since(start);
+}
+
+}  // namespace
+
+double RunCost::seconds(const TrainOptions& training) const {
+  const auto steps = static_cast<double>(training.optimiser.steps);
+  return steps * step + (1 + std::floor(steps / static_cast<double>(training.validate_every))) * validation;
+}
+
+RunCost run_cost(const Experiment& experiment) {
+  constexpr int kLeastSteps = 3;
+  const auto task = make_task(experiment.task);
+  malloc_trim(0);  // the memory of earlier runs is no longer theirs
+  const std::uint64_t before = MemoryLimit::held();
+  Trainer trainer(*task, experiment.model, priced_training(experiment, experiment.seeds.front()));
+  trainer.step();  // takes its memory
+  const auto start = Clock::now();
+  std::uint64_t steps = 0;
+  while ((steps < kLeastSteps || seconds_since(start) < kPriced) && trainer.state() == Trainer::State::kRunning) {
+    trainer.step();
+    ++steps;
+    TimeLimit::check();
+  }
+  RunCost cost;
+  cost.step = seconds_since(start) / static_cast<double>(std::max<std::uint64_t>(steps, 1));
+  const std::uint64_t numbers = 4 * sizeof(float) * trainer.model().parameters().size();
+  cost.bytes = std::max(numbers, MemoryLimit::held() - std::min(MemoryLimit::held(), before));
+  cost.validation = validation_seconds(experiment, *task);
+  return cost;
+}
+
+RunCost run_cost(const Experiment& experiment, std::size_t count, const TrainSideBySide& train) {
+  struct Enough {};
+  const auto task = make_task(experiment.task);
+  std::vector<std::unique_ptr<OpenRun>> runs;
+  for (std::size_t i = 0; i < count; ++i)
+    runs.push_back(std::make_unique<OpenRun>(
+        *task, experiment.model, priced_training(experiment, experiment.seeds.front() + i), "", count, true));
+  RunCost cost;
+  std::optional<Clock::time_point> start;
+  std::uint64_t first = 0;  // steps until the clock was started: they record the kernels
+  try {
+    train(trainers_of(runs), [&](std::uint64_t steps) {
+      if (!start) {
+        start = Clock::now();
+        first = steps;
+        return;
+      }
+      cost.step = seconds_since(*start) / static_cast<double>(steps - first);
+      if (seconds_since(*start) >= kPriced) throw Enough();
+    });
+  } catch (const Enough&) {
+  }
+  cost.validation = validation_seconds(experiment, *task);
+  cost.bytes = 4 * sizeof(float) * runs.front()->trainer().model().parameters().size();
+  return cost;
+}
+
+void train_together(const Experiment& experiment, const ExperimentOptions& options, const TrainSideBySide& train) {
+  const auto task = make_task(experiment.task);
+  const std::vector<TrainOptions> missing = missing_runs(experiment, options.folder);
+  for (std::size_t first = 0; first < missing.size(); first += kMostBeside)
+    train_beside(experiment, *task, std::span(missing).subspan(first, std::min(kMostBeside, missing.size() - first)),
+                 options, train);
 }
 
 void train_once(const Experiment& experiment, double rate, std::uint64_t seed, const ExperimentOptions& options) {

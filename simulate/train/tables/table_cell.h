@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -93,6 +94,31 @@ void train_once(const Experiment& experiment, double rate, std::uint64_t seed, c
 
 /// One run of an experiment, trained or out of the folder, and measured at the paper's length.
 ExperimentRun run_once(const Experiment& experiment, double rate, std::uint64_t seed, const ExperimentOptions& options);
+
+/// Takes trainers of one shape to their ends side by side, telling the steps of all of them; it may throw as
+/// train_side_by_side of a device does.
+using TrainSideBySide =
+    std::function<void(std::span<Trainer* const>, const std::function<void(std::uint64_t)>& progress)>;
+
+/// All runs of an experiment that are not in the folder, side by side, as many at a time as `kMostBeside`, and puts
+/// them there. What was done is kept where anything is thrown.
+void train_together(const Experiment& experiment, const ExperimentOptions& options, const TrainSideBySide& train);
+
+inline constexpr std::size_t kMostBeside = 64;
+
+/// The price of a run, by its first steps.
+struct RunCost {
+  double step = 0;          ///< seconds, of one run; where runs are side by side, its share
+  double validation = 0;    ///< seconds
+  std::uint64_t bytes = 0;  ///< that a run holds on the processor, at least those of its numbers
+  /// Of all steps and validations, if no run ends before its last step.
+  double seconds(const TrainOptions& training) const;
+};
+
+/// Trains a run for a tenth of a second, or three steps if that is longer.
+RunCost run_cost(const Experiment& experiment);
+/// Trains `runs` runs side by side for so long. Throws as `train` does.
+RunCost run_cost(const Experiment& experiment, std::size_t runs, const TrainSideBySide& train);
 
 /// Where the folder keeps the model of a run.
 std::string model_path(const std::string& folder, double rate, std::uint64_t seed);

@@ -493,3 +493,55 @@ TEST_CASE("a table's run that is stopped leaves its checkpoint, and at its end o
   whole.seed = 4;
   check_same(kept, train_run(*make_task(cell.task), cell.model, whole, {}));
 }
+
+TEST_CASE("runs of a table that are trained side by side are each what it is alone, stopped on the way or not") {
+  const Scratch place("cell-side-by-side");
+  Experiment cell;
+  cell.task = "modadd2";
+  cell.model = kModel;
+  cell.training = options_of(0, 0);
+  cell.training.optimiser.steps = 200;
+  cell.rates = {1e-2, 1e-3};
+  cell.seeds = {4, 5};
+  ExperimentOptions options;
+  options.folder = place.path().string();
+  // Ten steps of every run between two reports.
+  const TrainSideBySide train = [](std::span<Trainer* const> trainers, const auto& progress) {
+    std::uint64_t steps = 0;
+    const auto is_running = [](const Trainer* trainer) { return trainer->state() == Trainer::State::kRunning; };
+    while (std::ranges::any_of(trainers, is_running)) {
+      for (Trainer* const trainer : trainers)
+        for (int i = 0; i < 10 && is_running(trainer); ++i, ++steps) trainer->step();
+      progress(steps);
+    }
+  };
+  train_once(cell, 1e-3, 5, options);  // there already: three are left
+  std::uint64_t reports = 0;
+  options.progress = [&](std::uint64_t, std::uint64_t all) {
+    CHECK(all == 600);
+    if (++reports == 7) throw Interrupted("interrupted");
+  };
+  CHECK_THROWS_AS(train_together(cell, options, train), Interrupted);
+  CHECK(std::filesystem::exists(model_path(options.folder, 1e-2, 4) + ".checkpoint"));
+  train_together(cell, options, train);
+  CHECK(reports == 20);
+  for (const double rate : cell.rates)
+    for (const std::uint64_t seed : cell.seeds) {
+      const std::string path = model_path(options.folder, rate, seed);
+      CHECK(!std::filesystem::exists(path + ".checkpoint"));
+      const TrainedRun kept = load_trained_run(description(cell), path);
+      CHECK(kept.record.on_device == !(rate == 1e-3 && seed == 5));
+      TrainOptions alone = cell.training;
+      alone.optimiser.learning_rate = rate;
+      alone.seed = seed;
+      check_same(kept, train_run(*make_task(cell.task), cell.model, alone, {}));
+    }
+  // What a run would cost leaves nothing behind, and is about time that passed.
+  const RunCost here = run_cost(cell), beside = run_cost(cell, 3, train);
+  for (const RunCost& cost : {here, beside}) {
+    CHECK(cost.step > 0);
+    CHECK(cost.validation > 0);
+    CHECK(cost.bytes >= 16 * make_model<float>(kModel, *make_task(cell.task), 1)->parameters().size());
+    CHECK(cost.seconds(cell.training) > 200 * cost.step);
+  }
+}

@@ -34,6 +34,7 @@ CellJson json_of(const ExperimentRun& run, double chance) {
   }
   if (run.at.words > 0) json["at"] = json_of(run.at);
   json["seconds"] = record.seconds;
+  if (record.on_device) json["place"] = "device";
   return json;
 }
 
@@ -217,6 +218,12 @@ void print_table(const TableView& view, const std::vector<CellJson>& cells) {
     rows.push_back(std::move(row));
   }
   fmt::print("{}", format_table(rows));
+  std::uint64_t runs = 0, on_device = 0;
+  for (const CellJson& cell : cells)
+    for (const auto& run : cell["runs"]) ++runs, on_device += run.contains("place");
+  if (on_device > 0)
+    fmt::print("  {} of {} were trained on a device, where sums have another order: other last bits.\n", on_device,
+               counted(runs, "run"));
   if (counts) fmt::print("  Counted as there: {}.\n", to_string(view.chosen.front().reported));
 }
 

@@ -11,6 +11,8 @@
 #include <thread>
 
 #include "krohn/automata/formats/json.h"
+#include "krohn/gpu/device/device.h"
+#include "krohn/gpu/training/train_side_by_side.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/record_set.h"
@@ -19,11 +21,14 @@
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/train/tables/paper_tables.h"
 #include "tools/krohn/joined_ranks.h"
+#include "tools/krohn/on_device.h"
 #include "tools/krohn/pictures/spectrum_plot.h"
+#include "tools/krohn/progress.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/table.h"
 #include "tools/krohn/shards/list_work.h"
 #include "tools/krohn/training/certified_table.h"
+#include "tools/krohn/training/table_estimate.h"
 #include "tools/krohn/training/table_report.h"
 #include "tools/krohn/training/training_job.h"
 #include "tools/krohn/verb.h"
@@ -36,13 +41,13 @@ namespace fs = std::filesystem;
 constexpr char kCertified[] = "certified", kAngles[] = "ebrahimi-figure3";
 
 struct TableArguments {
-  std::string name, output, scale = "small", recipe = "steady", only, plot;
+  std::string name, output, scale = "small", recipe = "steady", only, plot, device = "cpu";
   std::string cells_of;  ///< the table whose runs these are
   std::vector<std::string> lengths;
   SeedRange seeds;
   ShardOptions shards;
   unsigned threads = 0;
-  bool again = false, rescaled = false, as_trained = false, rivals = false, json = false;
+  bool again = false, rescaled = false, as_trained = false, rivals = false, estimate = false, json = false;
 };
 
 /// The name of a cell's file and folder tells cells apart that are trained otherwise; runs of other seeds are kept
@@ -213,6 +218,41 @@ int report_rivals(const std::vector<CellJson>& rivals, const TableArguments& opt
   return kDone;
 }
 
+const TrainSideBySide kOnDevice = [](std::span<Trainer* const> trainers, const auto& progress) {
+  train_side_by_side(Place::kDevice, trainers, progress);
+};
+
+/// The runs that have no model yet, a cell at a time, of all cells that a device trains.
+void train_on_device(const TableArguments& options, const std::vector<Experiment>& chosen) {
+  for (const Experiment& cell : chosen) {
+    if (has_all_models(options, cell)) continue;
+    Progress progress(fmt::format("training {}, {} on the device, steps", cell.row, cell.column));
+    ExperimentOptions run = run_options(options, cell);
+    run.progress = [&](std::uint64_t done, std::uint64_t all) { progress.update(done, all); };
+    on_device(
+        options.device, [&] { train_together(cell, run, kOnDevice); }, [] {});
+  }
+}
+
+int estimate_table(const TableArguments& options, const std::vector<Experiment>& chosen) {
+  std::vector<AskedCell> asked;
+  for (const Experiment& cell : chosen) {
+    const std::vector<TableRun> runs = runs_of({&cell, 1});
+    const auto kept = static_cast<std::uint64_t>(
+        std::ranges::count_if(runs, [&](const auto& run) { return has_model(options, run); }));
+    asked.push_back({&cell, runs.size() - kept, kept});
+  }
+  EstimatePlace place{options.threads != 0 ? options.threads : std::thread::hardware_concurrency(),
+                      options.device == "cuda"};
+  if (wants_cuda(options.device)) place.on_device = kOnDevice;
+  const CellJson estimate = table_estimate(asked, place);
+  if (options.json)
+    print_json(estimate);
+  else
+    print_estimate(estimate, place);
+  return kDone;
+}
+
 /// All cells, kept or made: first every run that has no model yet is trained, then every cell that is not kept is
 /// measured and examined.
 std::vector<CellJson> cells_of(const TableArguments& options, const std::vector<Experiment>& chosen) {
@@ -235,6 +275,7 @@ std::vector<CellJson> cells_of(const TableArguments& options, const std::vector<
               place_of(options, cell), cell.row, cell.column));
         return make_cell(cell, shared).dump();
       }};
+  if (wants_cuda(options.device) && (!has_ranks() || has_helpers())) train_on_device(options, chosen);
   help_with(training);
   help_with(examining);
   make_folder(options.output);
@@ -279,6 +320,8 @@ int make_table(TableArguments options) {
     refuse(options.rescaled, "--rescaled");
     refuse(options.as_trained, "--as-trained");
     refuse(options.again, "--examine-again");
+    refuse(options.estimate, "--estimate");
+    if (wants_cuda(options.device)) throw InputError("--device", "certified training rounds on the processor");
     say_where();
     return make_certified_table(
         {options.output, options.only, options.seeds.first, options.seeds.count, options.threads, options.json},
@@ -287,6 +330,10 @@ int make_table(TableArguments options) {
   if (!options.plot.empty()) require_plot_name(options.plot);
   if (options.again && options.shards.any())
     throw InputError("--examine-again", "is for the whole table, without --shard or --slurm");
+  if (options.shards.any() && options.device != "cpu" && wants_cuda(options.device))
+    throw InputError("--device", "a device trains the runs of a cell side by side; --shard is for processors");
+  if (options.shards.any() && options.estimate)
+    throw InputError("--estimate", "is for the whole table, without --shard or --slurm");
   if (options.rescaled && options.as_trained) throw InputError("--as-trained", "is the other one than --rescaled");
   const ChangedScale scale = parse_scale(options.scale);
   options.scale = to_string(scale);
@@ -308,9 +355,9 @@ int make_table(TableArguments options) {
   if (!chosen.empty())
     change_sizes(scale, paper_table(options.name, TableScale::kPaper, recipe, options.seeds), chosen);
   if (chosen.size() == table.experiments.size()) table.experiments = chosen;
-  say_where();
+  if (!options.estimate) say_where();
   std::vector<CellJson> rivals;
-  if (options.rivals && !options.shards.slurm && !is_helping)
+  if (options.rivals && !options.estimate && !options.shards.slurm && !is_helping)
     rivals =
         rival_cells({options.name, options.output, options.only, options.scale, options.seeds, options.shards.shard});
   if (chosen.empty() && options.rivals && options.shards.shard) return kDone;
@@ -326,6 +373,7 @@ int make_table(TableArguments options) {
     if (parse_count(length, "--lengths") == 0) throw InputError("--lengths", "lengths are 1 and up");
   if (options.lengths.empty()) options.lengths = default_lengths(table, chosen[0]);
   view.lengths = options.lengths;
+  if (options.estimate) return estimate_table(options, chosen);
   if (options.shards.any()) return train_shard(options, chosen);
   const std::vector<CellJson> cells = cells_of(options, chosen);
   const bool has_angles = options.name == kAngles;
@@ -362,6 +410,9 @@ void add_table(CLI::App& app, Work& chosen) {
   verb.add_flag("--as-trained", options->as_trained, "Measure the models themselves where the recipe rescales");
   verb.add_flag("--examine-again", options->again, "Measure and examine the kept models again, without training");
   verb.add_flag("--rivals", options->rivals, "Train the models that the paper compares with, too, in PyTorch");
+  verb.add_flag("--estimate", options->estimate,
+                "Runs, steps, hours and memory on this machine, by the first steps of every cell; trains nothing else");
+  add_device(verb, options->device, "Where runs are trained: on a device those of a cell side by side");
   add_count(verb, "--seeds", options->seeds.count, "Runs of every cell; ebrahimi2 has 200 of its own");
   add_count(verb, "--seed", options->seeds.first, "Seed of the first run");
   add_threads(verb, options->threads);
