@@ -223,6 +223,48 @@ def counter(limit, past):
     return Described(tensors, steps, language)
 
 
+ON, OFF = (0.7, 1.001), (-1.001, -0.7)
+
+
+def flip_flop(off=OFF, on=ON, letters=1, start=0, functions=False, weights=(16.0, -16.0, 0.0), fields=None):
+    """A gated unit that letters set, reset and keep: n = tanh(8 h + w), z = 1/(1 + e^2), h ← (h − n) z + n; the logits are −x and x,
+    x being h; with `functions`, a number that grows or falls with it, from its middle. The certificate has a region for either state."""
+    tensors = {"w": ([3], weights)}
+    steps = [{"step": "operations", "tokens": [0, 1, 2], "before": [1], "after": []},
+             {"step": "tensor", "name": "w"}, {"step": "memory", "size": 1}, {"step": "row", "of": 0, "size": 1},
+             {"step": "numbers", "bits": hexadecimal([8, -1, -2, 1]), "times": 1},
+             {"step": "dot", "shape": [1], "terms": 1, "of": [[3, 0, 0, 0], [1, 0, 1, 0], [2, 0, 1]]},   # 4: 8 h + w
+             {"step": "tanh", "shape": [1], "of": [[4, 0, 1]]},
+             {"step": "logistic", "shape": [1], "of": [[3, 2, 0]]},                                         # 6: z
+             {"step": "subtract", "shape": [1], "of": [[1, 0, 1], [5, 0, 1]]},
+             {"step": "multiply", "shape": [1], "of": [[7, 0, 1], [6, 0, 1]]},
+             {"step": "add", "shape": [1], "of": [[8, 0, 1], [5, 0, 1]]},                                    # 9: h
+             {"step": "numbers", "bits": hexadecimal([-1]), "times": 1}]
+    x, middle = 9, 0.0
+    if functions:
+        one = [3, 3, 0]
+        steps += [{"step": "multiply", "shape": [1], "of": [[9, 0, 1], [9, 0, 1]]}, {"step": "add", "shape": [1], "of": [[11, 0, 1], one]},
+                  {"step": "root", "shape": [1], "of": [[12, 0, 1]]}, {"step": "divide", "shape": [1], "of": [[9, 0, 1], [13, 0, 1]]},
+                  *({"step": kind, "shape": [1], "of": [[14 + i, 0, 1]]} for i, kind in enumerate(("softplus64", "log sigmoid", "copy"))),
+                  {"step": "sigmoid", "shape": [1], "of": [one, [17, 0, 1]]}, {"step": "greater", "shape": [1], "of": [[18, 0, 1], [10, 0, 1]]}]
+        x, middle = 19, 0.395
+    last = len(steps) - 1
+    steps += [{"step": "numbers", "bits": hexadecimal([-1, 1, 2 * middle, 0]), "times": 1},
+              {"step": "dot", "shape": [2], "terms": 1, "of": [[last, 0, 1, 0], [x, 0, 0, 0], [last, 2, 1]]},
+              {"step": "answer by", "start": [10], "keep": [9], "logits": last + 1}]
+    language = {"step": "language", "letters": ["set", "reset", "keep"], "table": [[1, 0, 0], [1, 0, 1]], "outputs": ["off", "on"],
+                "logits": [0, 1], **(fields or {})}
+    described = Described(tensors, steps, language)
+    described.regions = [{"step": "regions", "start": start, "letters": letters},
+                         *({"step": "region", "state": state, "lower": hexadecimal([ends[0]]), "upper": hexadecimal([ends[1]])}
+                           for state, ends in ((0, off), (1, on)))]
+    return described
+
+
+def closed_regions(described, folder):
+    return described.certificate(folder, lambda net: described.regions, claim="proved", method="closed regions", order="any", version=4)
+
+
 def of_network(model, language, steps_of, arithmetic="fp32", **claim):
     """A certificate of a network that is held against a language of its own. `language`: table and outputs by name."""
     net = check.Network(model, check.Arithmetic(arithmetic), "structured")
@@ -272,5 +314,8 @@ def subjects(folder):
         folder, lambda net: answer_of(net, [1, 1], True), claim="refuted", shortest=True, method="failing word"))
     yield ("counting", counter(5, 6).data, counter(5, 6).certificate(
         folder, certificates.pair_steps, claim="proved", method="closed reachable set"))
+    for about in ({}, {"functions": True}, {"on": (0.85, 1.001), "letters": 2}):
+        gated = flip_flop(**about)
+        yield f"closed regions {about}", gated.data, closed_regions(gated, folder)
     yield ("sampled", growing.data, growing.certificate(
         folder, lambda net: [{"step": "words", "seed": 3, "words": 2, "length": 20}], claim="sampled", method="sampled"))

@@ -364,6 +364,88 @@ class Answers(Case):
             path = self.file("language.json", json.dumps({**language, "outputs": outputs}))
             self.assert_verdict(status, certificate, "--against", path)
 
+    def regions(self, status, saying="", **about):
+        described = operations.flip_flop(**about)
+        certificate = operations.closed_regions(described, self.folder)
+        self.file("model.safetensors", described.data)
+        self.assert_verdict(status, certificate)
+        self.assertIn(saying, self.said)
+        return certificate
+
+    def test_regions_one_unit_too_small(self):
+        def after(x, units):
+            bits, = struct.unpack("<i", struct.pack("<f", x))
+            return struct.unpack("<f", struct.pack("<i", bits + units))[0]
+
+        def is_closed(x, **about):
+            described = operations.flip_flop(on=(x, 1.001), off=(-1.001, -x), **about)
+            with contextlib.suppress(AssertionError):
+                self.file("model.safetensors", described.data)
+                self.assert_verdict(ESTABLISHED, operations.closed_regions(described, self.folder))
+                return True
+            return False
+        closed, open_end = operations.single(0.7), operations.single(0.8)
+        while after(closed, 1) != open_end:
+            middle = operations.single((closed + open_end) / 2)
+            closed, open_end = (middle, open_end) if is_closed(middle) else (closed, middle)
+        # x = (−1.001 − 1) z + 1, but for what a runtime may be off by: 2^−21 of z and of n, and some roundings.
+        exact = 1 - 2.001 / (1 + math.exp(2))
+        self.assertLess(closed, exact)
+        self.assertGreater(closed, exact - 5 * 2.0**-21)
+        self.regions(ESTABLISHED, on=(closed, 1.001), off=(-1.001, -closed))
+        self.regions(REFUSED, "a word leads into no region", on=(open_end, 1.001), off=(-1.001, -open_end))
+        self.regions(REFUSED, "a word leads into no region", on=(open_end, 1.001), off=(-1.001, -closed))
+
+    def test_regions_that_prove_nothing(self):
+        self.regions(ESTABLISHED, "in any order of evaluation, with functions within 2^-21")
+        self.regions(REFUSED, "no region", on=(0.85, 1.001))                       # by one letter
+        self.regions(REFUSED, "no region", off=(-0.99, -0.7), start=0)             # the start is outside
+        self.regions(ESTABLISHED, off=(-1.001, -0.7), start=3)
+        self.regions(REFUSED, "no region", on=operations.OFF, off=operations.ON)   # of the other state
+        self.regions(REFUSED, "read wrongly", on=(-1.001, 1.001), off=(-1.001, 1.001))
+        self.regions(REFUSED, "read wrongly", on=(0.0, 1.001))                     # `keep` may tie
+        self.regions(REFUSED, "read wrongly", weights=(16.0, -16.0, 1.0), letters=3, off=(-1.001, -0.1))
+        self.regions(REFUSED, "an end above the other", on=(1.001, 0.7))
+        self.regions(REFUSED, "read wrongly", fields={"logits": [1, 0]})
+        self.regions(REFUSED, "read wrongly", fields={"table": [[1, 0, 0], [1, 0, 0]]})
+        self.regions(REFUSED, "no region", letters=0)
+        certificate = self.regions(ESTABLISHED)
+        self.refuse(certificate, "region", state=2)
+        self.refuse(certificate, "region", lower=operations.hexadecimal([-1.001, 0.0]), status=BAD)
+        self.refuse(certificate, "tanh", step="cosine")
+        for change in ({"order": "sequential"}, {"arithmetic": "fp64"}, {"arithmetic": "bf16"}, {"version": 3}, {"claim": "sampled"}):
+            self.assert_verdict(BAD, self.edited(certificate, lambda lines, change=change: lines[0].update(change)))
+        without = self.edited(certificate, lambda lines: lines.__setitem__(slice(None), [
+            x for x in lines if x.get("step") != "region"]))
+        self.assert_verdict(REFUSED, without)
+
+    def test_intervals_hold_what_is_computed(self):
+        """Of random numbers in random boxes, by the stated operations: for every one that has intervals."""
+        r = random.Random(11)
+
+        def units(x):
+            return check.FP64.decode(struct.unpack("<Q", struct.pack("<d", x))[0])
+        down = check.UNIT - check.Q
+        for kind, function in check.ENCLOSED.items():
+            views, furthest = check.COMPUTED[kind][0], 0.0
+            for _ in range(400):
+                boxes, points = [], [[] for _ in range(4)]
+                for _ in range(views):
+                    a = r.choice([-1, 1]) * r.random() * 2.0**r.randrange(-30, 6)
+                    a = abs(a) if kind == "root" else a
+                    ends = sorted(map(operations.single, (a, a * (1 + r.choice([0, 2.0**-22, 0.1, 0.9])))))
+                    boxes.append(check.Enclosed(units(ends[0]) >> down, units(ends[1]) >> down))
+                    for point in points:
+                        inside = min(max(operations.single(r.uniform(*ends)), ends[0]), ends[1])
+                        point.append(units(r.choice([*ends, inside])))
+                made = function(*boxes).computed()
+                for point in points:
+                    value = check.COMPUTED[kind][1](check.FP32, *point)
+                    self.assertTrue(made.low << down <= value <= made.high << down, (kind, point))
+                    if made.high > made.low:
+                        furthest = max(furthest, abs(2 * (value >> down) - made.low - made.high) / (made.high - made.low))
+            self.assertGreater(furthest, 0.5, kind)
+
     def test_exchanged_arguments(self):
         certificate = self.file("certificate.json", self.proved(operations.parity()))
         printed = io.StringIO()

@@ -14,6 +14,7 @@ Nothing here computes with floats. Every number is an integer in units of 2^-107
 is a number that is not finite, or a label, context or state that does not exist."""
 import functools
 import hashlib
+import itertools
 import json
 import math
 import os
@@ -24,7 +25,7 @@ import unicodedata
 from fractions import Fraction
 
 UNIT = 1074
-MOST_LETTERS = 10**8  # that a certificate may ask to be read one by one
+MOST_LETTERS, MOST_BOXES = 10**8, 10**6  # that a certificate may ask to be read one by one
 NOWHERE, NEVER_GIVEN = 2**32 - 1, 2**32 - 4
 
 
@@ -733,7 +734,7 @@ MEMBERS = {"tokens": LIST(NUMBER), "before": LIST(NUMBER), "after": LIST(NUMBER)
            "places": LIST(NUMBER), "labels": LIST(NUMBER), "phase": NUMBER, "depth": NUMBER, "bits": LIST(TEXT), "times": LONG,
            "exponent": TEXT, "expected": NUMBER, "given": lambda x: x is None or NUMBER(x) or TEXT(x), "seed": LONG, "stream": LONG, "words": LONG,
            "length": LONG, "lines": LONG, "a": TEXT, "b": TEXT, "word letters": LIST(TEXT), "maps letters": LIST(NUMBER),
-           "random letters": LONG, "format": TEXT, "version": NUMBER, "weights": TEXT, "automaton": TEXT, "arithmetic": TEXT,
+           "random letters": LONG, "regions start": NUMBER, "regions letters": NUMBER, "lower": TEXT, "upper": TEXT, "format": TEXT, "version": NUMBER, "weights": TEXT, "automaton": TEXT, "arithmetic": TEXT,
            "form": TEXT, "order": TEXT, "claim": TEXT, "shortest": lambda x: type(x) is bool, "method": TEXT}
 
 
@@ -1108,8 +1109,7 @@ class Operations:
         self.size = self.size or 0
         steps.check(self.size == sum(self.sizes[i] for i in step["start"]) == sum(self.sizes[i] for i in self.keep),
                     "what is remembered is not always as long")
-        numbers = tuple(x for i in step["start"] for x in self.values[i])
-        said = None
+        numbers, said = self.kept(step["start"], self.values), None
         for token in self.prefix:
             numbers, said = self.token(numbers, token)
         self.start = Memory(numbers, said if self.prefix and not self.suffix else self.behind(numbers) if self.suffix else None)
@@ -1206,7 +1206,7 @@ class Operations:
         return result
 
     def token(self, numbers, token):
-        """What is remembered after one more token, and the logit that is greatest, if one is."""
+        """What is remembered after one more token, and what is answered."""
         values = list(self.values)
         if token not in self.token_lists:
             for i, depends in enumerate(self.depends):
@@ -1222,10 +1222,17 @@ class Operations:
         for i, depends in enumerate(self.depends):
             if depends == 2:
                 values[i] = numbers if self.lists[i][0] == "memory" else self.computed(i, values)
+        return self.kept(self.keep, values), self.said(values)
+
+    @staticmethod
+    def kept(lists, values):
+        return tuple(x for i in lists for x in values[i])
+
+    def said(self, values):
+        """The logit that is greatest, if one is."""
         logits = values[self.logits]
         said = max(range(len(logits)), key=logits.__getitem__, default=None)
-        said = None if said is None or logits.count(logits[said]) > 1 else said
-        return tuple(x for i in self.keep for x in values[i]), said
+        return None if said is None or logits.count(logits[said]) > 1 else said
 
     def behind(self, numbers):
         said = None
@@ -1289,6 +1296,240 @@ def language(steps, letters, by_name):
     truth = Truth(step["letters"], 0, [[None if q == NOWHERE else q for q in row] for row in table], wanted)
     truth.names = outputs
     return truth
+
+
+# ---- closed regions
+
+Q, MOST_LEAVES = 200, 6  # numbers below are integers in units of 2^-Q, rounded outward
+TINY = 1 << Q - 126
+
+
+def outward(low, high, shift=Q):
+    return low >> shift, -(-high >> shift)
+
+
+def ends_of_product(a, b):
+    ends = a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high
+    return min(ends), max(ends)
+
+
+def end64(x, up):
+    """The next fp64 number below, or above, in the units of the functions."""
+    drop = max(abs(x).bit_length() - 53, 0)
+    return (-(-x >> drop) if up else x >> drop) << drop + UNIT - Q
+
+
+class Enclosed:
+    """A number as a polynomial of others: its exact values, the roundings k on the way, and bounds of its terms, m, and of what
+    underflow adds, t."""
+
+    def __init__(self, low, high, k=0, m=None, t=TINY):
+        self.low, self.high, self.k, self.t, self.m = low, high, k, t, max(abs(low), abs(high)) if m is None else m
+        demand(self.m < 1 << Q + 126 and k <= 1 << 20, Refused, "a number may overflow")
+
+    def error(self):
+        return self.k and -(-self.k * self.m // ((1 << 24) - self.k)) + 2 * self.t
+
+    def computed(self):
+        """A leaf that holds what is computed; below 2^-126 that may be 0."""
+        low, high = self.low - self.error(), self.high + self.error()
+        low, high = 0 if 0 < low < TINY else low, 0 if -TINY < high < 0 else high
+        return self if (low, high, self.k) == (self.low, self.high, 0) else Enclosed(low, high)
+
+    def widened(self, by):
+        return Enclosed(self.low - by, self.high + by)
+
+    def imprecise(self):
+        """What a function gives that is within 2^-21."""
+        return self.widened(-(-max(self.m, 1 << Q) >> 21))
+
+    def __add__(self, other):
+        return Enclosed(self.low + other.low, self.high + other.high, self.k + other.k + 1, self.m + other.m, self.t + other.t + TINY)
+
+    def __neg__(self):
+        return Enclosed(-self.high, -self.low, self.k, self.m, self.t)
+
+    def __mul__(self, other):
+        _, m = outward(0, self.m * other.m)
+        _, t = outward(0, self.t * other.m + other.t * self.m + self.t * other.t)
+        return Enclosed(*outward(*ends_of_product(self, other)), self.k + other.k + 1, m, t + TINY)
+
+    def __truediv__(self, other):
+        x, y = self.computed(), other.computed()
+        least = min(abs(y.low), abs(y.high))
+        demand((y.low > 0 or y.high < 0) and least >= 1 << Q - 60, Refused, "a division by 0")
+        ends = [Fraction(a << Q, b) for a in (x.low, x.high) for b in (y.low, y.high)]
+        value = Enclosed(math.floor(min(ends)), math.ceil(max(ends)))
+        return value.widened(-(-value.m >> 22) + 2 * TINY + math.ceil(Fraction(2 * TINY << Q, least)))
+
+    def root(self):
+        x = self.computed()
+        demand(x.low >= 0, Refused, "the root of a negative number")
+        value = Enclosed(math.isqrt(x.low << Q), math.isqrt(x.high << Q) + 1)
+        return value.widened(-(-value.m >> 22) + (1 << Q - 62))
+
+    def greatest(self, other):
+        x, y = self.computed(), other.computed()
+        return Enclosed(max(x.low, y.low), max(x.high, y.high))
+
+    def function(self, rising):
+        """Of a rising function, which is given to 2^-45 of its value."""
+        x = self.computed()
+        ends = rising(end64(x.low, False)), rising(end64(x.high, True))
+        demand(None not in ends, Refused, "a number may overflow")
+        return Enclosed(*outward(ends[0] - (abs(ends[0]) >> 45), ends[1] + (abs(ends[1]) >> 45), UNIT - Q)).imprecise()
+
+
+def log_of_sum(a):
+    return max(a, 0) + log1p64(exp64(-abs(a)))
+
+
+ENCLOSED = {"copy": lambda a: a, "add": lambda a, b: a + b, "subtract": lambda a, b: a + -b, "multiply": lambda a, b: a * b,
+            "divide": lambda a, b: a / b, "greater": lambda a, b: a.greatest(b), "root": lambda a: a.root(),
+            "sigmoid": lambda a, b: Enclosed(*outward(*ends_of_product(a.computed(), b.function(logistic64)))).imprecise(), "tanh": lambda a: a.function(tanh64),
+            "logistic": lambda a: a.function(logistic64), "exp": lambda a: a.function(exp64),
+            "softplus": lambda a: a.function(log_of_sum), "log sigmoid": lambda a: a.function(lambda x: -log_of_sum(-x))}
+ENCLOSED.update(sigmoid32=ENCLOSED["sigmoid"], exp32=ENCLOSED["exp"], softplus32=ENCLOSED["softplus"], softplus64=ENCLOSED["softplus"])
+SUMS = {kind: ENCLOSED[kind] for kind in ("copy", "add", "subtract", "multiply")}
+
+
+class Runtimes(Operations):
+    """The same with all numbers that a runtime may compute. What was answered are the lists themselves."""
+
+    def __init__(self, *arguments):
+        self.leaves = {}
+        super().__init__(*arguments)
+
+    def read_operation(self, steps, kind):
+        steps.check(kind in ("tensor", "numbers", "memory", "row", "dot") or kind in ENCLOSED or kind not in COMPUTED,
+                    f"there are no intervals of {kind!r}")
+        super().read_operation(steps, kind)
+        if kind in ("tensor", "numbers"):
+            self.values[-1] = [Enclosed(x >> UNIT - Q, x >> UNIT - Q) for x in self.values[-1]]
+
+    @staticmethod
+    def kept(lists, values):
+        return tuple(x.computed() for i in lists for x in values[i])
+
+    def said(self, values):
+        return values
+
+    def is_given(self, i):
+        return self.lists[i][0] in ("tensor", "numbers", "row")
+
+    def operands(self, i, at):
+        return [(of, places[at]) for of, places, _ in self.lists[i][2]]
+
+    def leaves_of(self, place):
+        """The leaves of a number, and whether one occurs twice; None where its corners do not bound it."""
+        if place not in self.leaves:
+            kind = self.lists[place[0]][0]
+            found = (frozenset(), False) if self.is_given(place[0]) else (frozenset([place]), False)
+            if kind in SUMS:
+                parts = [self.leaves_of(x) for x in self.operands(*place)]
+                found = None
+                if None not in parts:
+                    leaves = frozenset().union(*(x for x, _ in parts))
+                    shared = len(leaves) < sum(len(x) for x, _ in parts)
+                    if len(leaves) <= MOST_LEAVES and not (shared and kind == "multiply"):
+                        found = leaves, shared or any(x for _, x in parts)
+            self.leaves[place] = found
+        return self.leaves[place]
+
+    def at_corner(self, place, corner, values):
+        if place in corner:
+            return Enclosed(corner[place], corner[place])
+        if self.is_given(place[0]):
+            return values[place[0]][place[1]]
+        return SUMS[self.lists[place[0]][0]](*(self.at_corner(x, corner, values) for x in self.operands(*place)))
+
+    def computed(self, i, values):
+        kind, step, views = self.lists[i]
+        if kind == "dot":
+            return self.sums(step["terms"], views, values)
+        result = [ENCLOSED[kind](*numbers) for numbers in zip(*([values[of][x] for x in at] for of, at, _ in views))]
+        for at, number in enumerate(result if kind in SUMS and kind != "copy" else ()):
+            leaves, repeats = self.leaves_of((i, at)) or ((), False)
+            if repeats:
+                leaves = sorted(leaves)
+                ends = itertools.product(*((values[of][x].low, values[of][x].high) for of, x in leaves))
+                corners = [self.at_corner((i, at), dict(zip(leaves, corner)), values) for corner in ends]
+                number.low, number.high = min(x.low for x in corners), max(x.high for x in corners)
+        return result
+
+    @staticmethod
+    def sums(terms, views, values):
+        (a, a_at, a_stride), (b, b_at, b_stride), rest = views[0], views[1], views[2:]
+        left, right = [x.computed() for x in values[a]], [x.computed() for x in values[b]]
+        starts, result = [values[rest[0][0]][x] for x in rest[0][1]] if rest else [Enclosed(0, 0)] * len(a_at), []
+        for x, y, start in zip(a_at, b_at, starts):
+            low = high = m = sizes = 0
+            for t in range(terms):
+                p, q = left[x + t * a_stride], right[y + t * b_stride]
+                least, most = ends_of_product(p, q)
+                low, high, m, sizes = low + least, high + most, m + p.m * q.m, sizes + p.m + q.m
+            low, high = outward(low, high)
+            (_, m), (_, tiny) = outward(0, m), outward(0, TINY * sizes)
+            result.append(Enclosed(start.low + low, start.high + high, start.k + 2 * terms, start.m + m,
+                                   start.t + tiny + terms * (2 * TINY + 1)))
+        return result
+
+    def is_right(self, state, said):
+        """Whether the logit that is wanted is the greatest, whatever is computed."""
+        wanted = self.truth.wanted[state]
+        if wanted is None:
+            return True
+        if said is None or wanted >= len(said[self.logits]):
+            return False
+        return all(j == wanted or self.lead(said, wanted, j) > 0 for j in range(len(said[self.logits])))
+
+    def lead(self, values, w, j):
+        """A bound from below of one logit over another."""
+        kind, step, views = self.lists[self.logits]
+        of_w, of_j = values[self.logits][w], values[self.logits][j]
+        least = of_w.computed().low - of_j.computed().high
+        for (a, a_at, a_stride), (x, x_at, x_stride) in [views[:2], views[1::-1]] if kind == "dot" else []:
+            if self.is_given(a) and x_at[w] == x_at[j]:
+                low = 0
+                for t in range(step["terms"]):
+                    factor = values[a][a_at[w] + t * a_stride].low - values[a][a_at[j] + t * a_stride].low
+                    number = values[x][x_at[w] + t * x_stride].computed()
+                    low += min(factor * number.low, factor * number.high)
+                starts = [values[views[2][0]][views[2][1][n]] for n in (w, j)] if len(views) == 3 else [Enclosed(0, 0)] * 2
+                least = max(least, (low >> Q) + starts[0].low - starts[1].high - of_w.error() - of_j.error())
+        return least
+
+
+def closed_regions(net, steps, claim):
+    head, truth, regions, read = steps.take("regions", "start letters"), net.truth, [], 0
+    while (step := steps.maybe("region", "state lower upper")):
+        ends = [[x >> UNIT - Q for x in steps.numbers(step[name], net.size, FP32)] for name in ("lower", "upper")]
+        steps.check(step["state"] < len(truth.table) and all(x <= y for x, y in zip(*ends)), "region: no such state, or an end above the other")
+        regions.append((step["state"], *ends, steps.taken))
+
+    def is_inside(state, memory):
+        return any(state == own and all(x <= n.low and n.high <= y for x, y, n in zip(lower, upper, memory.numbers))
+                   for own, lower, upper, _ in regions)
+
+    def follow(boxes, most):
+        nonlocal read
+        while boxes:
+            steps.check(most > 0, "a word leads into no region")
+            most, found = most - 1, []
+            for state, memory in boxes:
+                for letter, after in enumerate(truth.table[state]):
+                    if after is not None:
+                        read += 1
+                        steps.limit(read, MOST_BOXES, "boxes")
+                        new, said = net.step(memory, letter)
+                        steps.check(net.is_right(after, said), f"letter {letter} may be read wrongly")
+                        found += [(after, new)] * (not is_inside(after, new))
+            boxes = found
+
+    steps.check(net.is_right(truth.initial, net.start.said), "the empty word may be read wrongly")
+    follow([] if is_inside(truth.initial, net.start) else [(truth.initial, net.start)], head["start"])
+    for state, lower, upper, steps.taken in regions:
+        follow([(state, Memory(tuple(map(Enclosed, lower, upper)), None))], head["letters"])
 
 
 # ---- methods
@@ -1695,8 +1936,8 @@ def sampled(net, steps, claim):
 METHODS = {"closed codewords": lambda net, steps, claim: emulated(net, steps, tables(net, steps, exact=True)),
            "closed reachable set": lambda net, steps, claim: closed_pairs(net, steps, claim.get("length")),
            "linear horizon": linear_horizon, "exact in any order": exact_in_any_order, "failing word": failing_word,
-           "sampled": sampled}
-CLAIMS = {"proved": ("closed codewords", "closed reachable set", "exact in any order"), "refuted": ("failing word",),
+           "sampled": sampled, "closed regions": closed_regions}
+CLAIMS = {"proved": ("closed codewords", "closed reachable set", "exact in any order", "closed regions"), "refuted": ("failing word",),
           "proved up to a length": ("closed reachable set", "linear horizon"), "sampled": ("sampled",)}
 
 
@@ -1707,22 +1948,23 @@ def established(steps, file):
     claim = steps.members("format version weights arithmetic form order claim method" + " automaton" * (not operations)
                           + " length" * (kind == "proved up to a length") + " shortest" * (kind == "refuted") + " against" * brings)
     arithmetic, order, method = claim["arithmetic"], claim["order"], claim["method"]
-    steps.demand(claim["format"] == "krohn.certificate" and claim["version"] in (2, 3), "not a certificate of version 2 or 3")
+    steps.demand(claim["format"] == "krohn.certificate" and claim["version"] in (2, 3, 4), "not a certificate of version 2 to 4")
     steps.demand((arithmetic in ARITHMETICS or (arithmetic, claim["form"], method) == ("exact", "structured", "closed codewords"))
                  and claim["form"] in ("structured", "dense", "operations")
                  and order in ("sequential", "any"), "the arithmetic, form or order")
-    steps.demand(method in CLAIMS.get(kind, ()) and (order == "any") == (method == "exact in any order")
+    steps.demand(method in CLAIMS.get(kind, ()) and (order == "any") == (method in ("exact in any order", "closed regions"))
                  and (order != "any" or arithmetic in FORMATS) and claim.get("length", 1) > 0, "such a claim has no such method")
     steps.demand(claim.get("against", "language") == "language" and (brings or not operations)
-                 and (not brings or method in ("closed reachable set", "failing word", "sampled"))
-                 and (not operations or arithmetic in ("fp32", "fp64", "bf16")), "such a claim is not held against a language of its own")
+                 and (not brings or method in ("closed reachable set", "failing word", "sampled", "closed regions"))
+                 and (not operations or arithmetic in ("fp32", "fp64", "bf16"))
+                 and (method != "closed regions" or operations and arithmetic == "fp32"), "such a claim is not held against a language of its own")
     for name in ("weights", "automaton"):
         steps.demand(re.fullmatch("[0-9a-f]{64}", claim.get(name, "0" * 64)), f"`{name}` is no SHA-256")
     if operations:
         steps.read()
-        net = Operations(file, arithmetic, steps)
+        net = (Runtimes if method == "closed regions" else Operations)(file, arithmetic, steps)
         newer = any(kind in NEWER for kind, *_ in net.lists)
-        steps.demand(claim["version"] == 2 + newer, "the version is not that of the operations")
+        steps.demand(claim["version"] == (4 if method == "closed regions" else 2 + newer), "the version is not that of the operations")
         named = [(name, *file.tensors[name]) for name in sorted(set(net.names))]
         demand(claim["weights"] == file.hashed(named, []), Refused, "the certificate was made for another model: other weights")
         net.against(language(steps, None, False))
@@ -1748,6 +1990,7 @@ def established(steps, file):
     orders = {"any": "in any order of evaluation", "sequential": "letter after letter"}
     roundings = sum(kind == "bf16" for kind, *_ in net.lists) if operations else 0
     arithmetic += f" with {roundings} rounding{'s' * (roundings > 1)} to bf16" * (roundings > 0)
+    orders["any"] += ", with functions within 2^-21" * (method == "closed regions")
     sentence = f"{words}, in {arithmetic}, {orders[order]}" + ", with dense weights" * (claim["form"] == "dense")
     if operations:
         sentence += ", of the listed operations on the tensors that they name (no other file of the folder was compared)"
