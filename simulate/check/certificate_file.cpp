@@ -109,6 +109,16 @@ class Steps {
     return kLinearHorizon;
   }
 
+  const char* operator()(const ClosedRegions& proof) {
+    add({{"step", "regions"}, {"start", proof.start}, {"letters", proof.letters}});
+    for (const ClosedRegions::Region& region : proof.list)
+      add({{"step", "region"},
+           {"state", region.state},
+           {"lower", bits_.write(region.lower)},
+           {"upper", bits_.write(region.upper)}});
+    return kClosedRegions;
+  }
+
  private:
   void add(const Json& json) { lines_.push_back(json.dump()); }
 
@@ -167,7 +177,7 @@ class Steps {
 Json claim_of(const Certificate& certificate, const CheckedModel& model, const char* method) {
   Json json;
   json["format"] = kFormat;
-  json["version"] = version_of(certificate.operations.get());
+  json["version"] = version_of(certificate.operations.get(), method);
   json["weights"] = hash_of_weights(model, certificate.operations.get());
   if (model.network != nullptr) json["automaton"] = hash_of_automaton(model);
   json["arithmetic"] = to_string(arithmetic_of(certificate));

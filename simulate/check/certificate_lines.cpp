@@ -96,13 +96,15 @@ class Reader {
     const CertificateBits bits(is_exact ? ArithmeticName(Precision::kFp64) : certificate_.arithmetic);
     bits_ = &bits;
     read_subject();
-    if (brings_language_ && certificate_.method != kReachableSet && certificate_.method != kFailingWord &&
-        certificate_.method != kSampledWords)
+    constexpr std::string_view kMethodsOfReaders[] = {kReachableSet, kFailingWord, kSampledWords, kClosedRegions};
+    if (brings_language_ && std::ranges::find(kMethodsOfReaders, certificate_.method) == std::end(kMethodsOfReaders))
       throw InputError(place_, "this method is of a network's own automaton");
     if (method_is<Proved>(kClosedCodewords, false))
       certificate_.proof = closed_codewords();
     else if (method_is<Proved>(kAnyOrder, true))
       certificate_.proof = any_order();
+    else if (method_is<Proved>(kClosedRegions, true))
+      certificate_.proof = closed_regions();
     else if (method_is<Proved>(kReachableSet, false))
       certificate_.proof = reached_pairs(false);
     else if (method_is<ProvedUpTo>(kReachableSet, false))
@@ -132,8 +134,8 @@ class Reader {
     place_ = json.place();
     if (!json.has("format") || json["format"].text() != kFormat) throw InputError(place_, "not a certificate of krohn");
     version_ = json.has("version") ? json["version"].number() : 0;
-    if (version_ != 2 && version_ != 3)
-      throw InputError(place_, "of another version; this program reads versions 2 and 3");
+    if (version_ < 2 || version_ > 4)
+      throw InputError(place_, "of another version; this program reads versions 2, 3 and 4");
     const std::string claim = json.has("claim") ? json["claim"].text() : "";
     constexpr const char* kLength = "length";
     constexpr const char* kShortest = "shortest";
@@ -190,7 +192,8 @@ class Reader {
       certificate_.operations = std::make_shared<const Operations>(std::move(operations));
       require_hash(weights_, hash_of_weights(model_, certificate_.operations.get()), place_, "weights");
     }
-    if (const std::uint32_t version = version_of(certificate_.operations.get()); version != version_)
+    if (const std::uint32_t version = version_of(certificate_.operations.get(), certificate_.method);
+        version != version_)
       throw InputError(place_, fmt::format("of version {}, and what it lists is of version {}", version_, version));
     if (!brings_language_) return;
     std::span<const std::string> outputs;
@@ -310,6 +313,17 @@ class Reader {
     return proof;
   }
 
+  ClosedRegions closed_regions() {
+    if (network_ != nullptr || certificate_.arithmetic != Precision::kFp32)
+      throw InputError(place_, "closed regions are of operations in fp32");
+    const StrictJson head = lines_.expect("regions", {"step", "start", "letters"});
+    ClosedRegions proof{head["start"].number(), head["letters"].number(), {}};
+    while (const auto region = lines_.take("region", {"step", "state", "lower", "upper"}))
+      proof.list.push_back(
+          {(*region)["state"].number(), bits_->read((*region)["lower"]), bits_->read((*region)["upper"])});
+    return proof;
+  }
+
   void failing_run() {
     FailingRun run;
     if (const auto random = lines_.take("random", {"step", "seed", "stream", "letters"})) {
@@ -402,7 +416,7 @@ constexpr std::size_t kMostOperations = 100'000;
 
 constexpr const char* kEnd = "answer by";  ///< the last of the operations' steps
 
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 2, kVersionOfRegions = 4;
 constexpr const char* kSinceVersion3[] = {"softplus64", "log sigmoid", "cosine", "sine", "norm"};
 
 /// p, whatever the format of the other numbers is.
@@ -424,7 +438,8 @@ std::uint32_t positive(const StrictJson& json) {
 
 }  // namespace
 
-std::uint32_t version_of(const Operations* operations) {
+std::uint32_t version_of(const Operations* operations, const std::string& method) {
+  if (method == kClosedRegions) return kVersionOfRegions;
   const auto is_new = [](const Operation& operation) {
     return std::ranges::find(kSinceVersion3, operation.what) != std::end(kSinceVersion3);
   };

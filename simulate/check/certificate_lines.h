@@ -97,6 +97,7 @@ constexpr const char* kAnyOrder = "exact in any order";
 constexpr const char* kFailingWord = "failing word";
 constexpr const char* kSampledWords = "sampled";
 constexpr const char* kLinearHorizon = "linear horizon";
+constexpr const char* kClosedRegions = "closed regions";
 
 constexpr const char* kOperationsForm = "operations";  ///< of the member `form`: the file says what is computed
 constexpr const char* kLanguage = "language";          ///< of the member `against`: the file says what is right
@@ -112,8 +113,8 @@ Certificate read_certificate(const std::string& text, const std::string& where, 
 // and what is right where that is not the automaton of a network (docs/reference/certificate-file.md, "A language of
 // its own", "Operations").
 
-/// The version of a certificate, which is newer where an operation is; null: about a network.
-std::uint32_t version_of(const Operations* operations);
+/// The version of a certificate, which is newer where an operation or the method is; null: about a network.
+std::uint32_t version_of(const Operations* operations, const std::string& method);
 
 std::vector<nlohmann::ordered_json> steps_of(const Operations& operations, const CertificateBits& bits);
 /// `outputs`: of the network, or empty where answers are numbers of logits.

@@ -122,6 +122,65 @@ std::string check(const ReachedPairs& proof, const Certificate& certificate, con
   return fmt::format("{} with what follows each, evaluated again", counted(proof.list.size(), "pair"));
 }
 
+// ---- Closed regions
+
+bool is_inside(const Moment& box, const ClosedRegions::Region& region) {
+  for (std::size_t i = 0; i < region.lower.size(); ++i)
+    if (!(box.numbers[0][i] >= region.lower[i] && box.numbers[1][i] <= region.upper[i])) return false;
+  return true;
+}
+
+/// Every word's box lies in a region again, from the start and from every region, and what is answered on the way is
+/// right. By induction over the words that lead from region to region.
+std::string check(const ClosedRegions& proof, const Certificate&, const Held& held, const RecheckOptions& options) {
+  struct Reached {
+    State state;
+    Moment box;
+  };
+  const Dfa& automaton = held.tracked.automaton;
+  std::uint64_t letters = 0;
+  const auto is_closed = [&](const Reached& reached) {
+    return std::ranges::any_of(proof.list, [&](const ClosedRegions::Region& region) {
+      return region.state == reached.state && is_inside(reached.box, region);
+    });
+  };
+  const auto follow = [&](std::vector<Reached> boxes, std::uint32_t most, const std::string& from) {
+    for (std::uint32_t depth = 0; !boxes.empty(); ++depth) {
+      require(depth < most,
+              fmt::format("{}: after {} some word's memory lies in no region", from, counted(depth, "letter")));
+      std::vector<Reached> next;
+      for (const Reached& before : boxes)
+        for (Letter letter = 0; letter < automaton.letters(); ++letter) {
+          const State state = automaton.next(before.state, letter);
+          if (!held.may_stand(state)) continue;
+          Interruption::check();
+          TimeLimit::check();
+          if (++letters > options.max_letters)
+            throw LimitError(fmt::format("more than {} letters; {}", options.max_letters, options.advice));
+          Reached after{state, held.reader.step(before.box, letter)};
+          require(held.is_right(state, after.box), fmt::format("{}: a letter may be read wrongly", from));
+          if (!is_closed(after)) next.push_back(std::move(after));
+        }
+      boxes = std::move(next);
+    }
+  };
+  Reached start{automaton.initial(), held.reader.start()};
+  require(held.is_right(start.state, start.box), "the empty word may be read wrongly");
+  for (std::size_t i = 0; i < proof.list.size(); ++i) {
+    const ClosedRegions::Region& region = proof.list[i];
+    const std::string from = fmt::format("region {}", i);
+    require(region.state < automaton.states() && held.may_stand(region.state), from + ": no such state");
+    require(region.lower.size() == start.box.numbers[0].size() && region.upper.size() == region.lower.size(),
+            from + ": not as many numbers as are remembered");
+    for (std::size_t k = 0; k < region.lower.size(); ++k)
+      require(region.lower[k] <= region.upper[k], from + ": a lower end above the upper one");
+    follow({{region.state, {{region.lower, region.upper}, {}, 0}}}, proof.letters, from);
+  }
+  if (!is_closed(start)) follow({std::move(start)}, proof.start, "the start");
+  return fmt::format("{}, from which every letter leads into one again, in {}", counted(proof.list.size(), "region"),
+                     counted(letters, "step"));
+}
+
 // ---- Closed codewords
 
 /// The machine of labels that the tables describe, once every entry was evaluated.
@@ -411,7 +470,8 @@ std::string check(const LinearHorizon& proof, const Certificate& certificate, co
 /// Whether a proof of this kind can give this claim.
 bool suits(const Certificate& certificate) {
   const Proof& proof = certificate.proof;
-  if (certificate.holds_in_any_order()) return std::holds_alternative<AnyOrder>(proof);
+  if (certificate.holds_in_any_order())
+    return std::holds_alternative<AnyOrder>(proof) || std::holds_alternative<ClosedRegions>(proof);
   if (certificate.is<Proved>())
     return std::holds_alternative<ClosedCodewords>(proof) || std::holds_alternative<ReachedPairs>(proof);
   if (certificate.is<ProvedUpTo>())
@@ -447,7 +507,9 @@ Recheck recheck(const Certificate& certificate, const CheckedModel& model, const
     require(certificate.language.has_value(), "nobody says what is right");
     require(certificate.operations->tokens.size() == certificate.language->automaton.letters(),
             "not a token for each letter");
-    reader = rechecked_operations(*certificate.operations, *model.tensors);
+    reader = std::holds_alternative<ClosedRegions>(certificate.proof)
+                 ? enclosed_operations(*certificate.operations, *model.tensors)
+                 : rechecked_operations(*certificate.operations, *model.tensors);
   } else {
     const Network& network = *model.network;
     const bool is_exact = certificate.arithmetic.is_exact();

@@ -10,9 +10,13 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <set>
+#include <string_view>
+#include <type_traits>
 
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/check/recheck_arithmetic.h"
+#include "krohn/simulate/check/recheck_enclosed.h"
 
 namespace krohn {
 namespace {
@@ -343,6 +347,40 @@ constexpr Computed<Real> kComputed[] = {
     {"sine", 1, [](Real a, Real) { return Real(stated_cosine(double(a), -1)); }},
     {"norm", 1, nullptr}};
 
+template <class Function>
+Enclosed enclosed_function(const Function& function, Enclosed x) {
+  return Enclosed::of_function(x, [&](double number) { return function(number); });
+}
+double real_logistic(double x) { return 1 / (1 + stated_exp_in_double(-x)); }
+double real_softplus(double x) { return std::max(x, 0.0) + stated_log_of_one_and(stated_exp_in_double(-std::abs(x))); }
+Enclosed enclosed_sigmoid(Enclosed a, Enclosed b) {
+  return Enclosed::with_error(a.as_leaf() * enclosed_function(real_logistic, b));
+}
+
+template <>
+constexpr Computed<Enclosed> kComputed<Enclosed>[] = {
+    {"dot", 2, nullptr},
+    {"copy", 1, [](Enclosed a, Enclosed) { return a; }},
+    {"add", 2, [](Enclosed a, Enclosed b) { return a + b; }},
+    {"subtract", 2, [](Enclosed a, Enclosed b) { return a - b; }},
+    {"multiply", 2, [](Enclosed a, Enclosed b) { return a * b; }},
+    {"divide", 2, [](Enclosed a, Enclosed b) { return a / b; }},
+    {"greater", 2, [](Enclosed a, Enclosed b) { return max(a, b); }},
+    {"root", 1, [](Enclosed a, Enclosed) { return sqrt(a); }},
+    {"sigmoid", 2, enclosed_sigmoid},
+    {"sigmoid32", 2, enclosed_sigmoid},
+    {"exp", 1, [](Enclosed a, Enclosed) { return enclosed_function(stated_exp_in_double, a); }},
+    {"exp32", 1, [](Enclosed a, Enclosed) { return enclosed_function(stated_exp_in_double, a); }},
+    {"softplus", 1, [](Enclosed a, Enclosed) { return enclosed_function(real_softplus, a); }},
+    {"softplus32", 1, [](Enclosed a, Enclosed) { return enclosed_function(real_softplus, a); }},
+    {"logistic", 1, [](Enclosed a, Enclosed) { return enclosed_function(real_logistic, a); }},
+    {"tanh", 1, [](Enclosed a, Enclosed) { return enclosed_function(stated_tanh, a); }},
+    {"softplus64", 1, [](Enclosed a, Enclosed) { return enclosed_function(real_softplus, a); }},
+    {"log sigmoid", 1, [](Enclosed a, Enclosed) {
+       return enclosed_function(
+           [](double x) { return std::min(x, 0.0) - stated_log_of_one_and(stated_exp_in_double(-std::abs(x))); }, a);
+     }}};
+
 /// 5 bits of exponent, 10 of fraction.
 double number_of_half(std::uint64_t bits) {
   const int exponent = static_cast<int>(bits >> 10 & 31);
@@ -392,12 +430,12 @@ class Evaluated final : public RecheckedReader {
     require_as_long_as_memory(operations.start, "what is remembered at the start is not as long as the memory");
     require_as_long_as_memory(operations.keep, "what is kept is not as long as the memory");
     require(operations.logits < lists_.size(), "no such list of logits");
-    std::vector<Real> memory;
+    List memory;
     for (const std::uint32_t list : operations.start) {
       require(depends_[list] == Depends::kNothing, "what is remembered at the start depends on letters");
       memory.insert(memory.end(), lists_[list].begin(), lists_[list].end());
     }
-    start_.numbers = {remembered(memory)};
+    start_.numbers = remembered(memory);
     for (const std::uint32_t token : operations.before) read_token(token, start_);
     if (!operations.after.empty()) start_.said = said_behind(start_);
   }
@@ -415,11 +453,28 @@ class Evaluated final : public RecheckedReader {
  private:
   enum class Depends : std::uint8_t { kNothing, kToken, kMemory };
   using List = std::vector<Real>;
+  using Place = std::pair<std::size_t, std::size_t>;  ///< a number: its list, and where
+  static constexpr bool kEncloses = std::is_same_v<Real, Enclosed>;
+  static constexpr std::size_t kMostLeaves = 6;
 
-  static RecheckedNumbers remembered(const List& numbers) {
-    RecheckedNumbers result;
-    for (const Real number : numbers) result.push_back(static_cast<double>(number) + 0.0);  // no −0
+  /// One list, or of intervals two.
+  static std::vector<RecheckedNumbers> remembered(const List& numbers) {
+    std::vector<RecheckedNumbers> result(kEncloses ? 2 : 1);
+    for (const Real& number : numbers)
+      if constexpr (kEncloses) {
+        const Enclosed computed = number.as_leaf();
+        result[0].push_back(computed.lower());
+        result[1].push_back(computed.upper());
+      } else {
+        result[0].push_back(static_cast<double>(number) + 0.0);  // no −0
+      }
     return result;
+  }
+  static Real recalled(const std::vector<RecheckedNumbers>& memory, std::size_t i) {
+    if constexpr (kEncloses)
+      return Enclosed::leaf(memory[0][i], memory[1][i]);
+    else
+      return static_cast<Real>(memory[0][i]);
   }
 
   void require_as_long_as_memory(const std::vector<std::uint32_t>& lists, const char* otherwise) const {
@@ -434,7 +489,10 @@ class Evaluated final : public RecheckedReader {
   }
 
   static void require_finite(const List& list) {
-    require(std::ranges::all_of(list, [](Real number) { return std::isfinite(double(number)); }), kNotFinite);
+    if constexpr (kEncloses)
+      for (const Enclosed& number : list) number.require_bounded();
+    else
+      require(std::ranges::all_of(list, [](Real number) { return std::isfinite(double(number)); }), kNotFinite);
   }
 
   List& resized(std::size_t i, std::uint64_t size) {
@@ -469,6 +527,7 @@ class Evaluated final : public RecheckedReader {
       depends_[i] = Depends::kToken;
     } else {
       prepare_views(i);
+      if constexpr (kEncloses) prepare_leaves(i);
       if (depends_[i] == Depends::kNothing) compute(i, lists_);
     }
     if (depends_[i] == Depends::kNothing) require_finite(lists_[i]);
@@ -523,21 +582,136 @@ class Evaluated final : public RecheckedReader {
       const Real* const y = operation.of.size() > 1 ? from(1, at) : x;
       if (computed_[i]->of != nullptr) {
         to[at] = computed_[i]->of(*x, *y);
+        if constexpr (kEncloses) narrow(i, at, lists);
         continue;
       }
       const std::size_t x_stride = operation.of[0].strides.back();
-      if (operation.what == "norm") {
-        double sum = 0;
-        for (std::size_t t = 0; t < operation.terms; ++t)
-          sum += stated_power(std::abs(double(x[t * x_stride])), operation.numbers.at(0));
-        to[at] = Real(stated_power(sum, 1 / operation.numbers.at(0)));
-        continue;
-      }
+      if constexpr (!kEncloses)
+        if (operation.what == "norm") {
+          double sum = 0;
+          for (std::size_t t = 0; t < operation.terms; ++t)
+            sum += stated_power(std::abs(double(x[t * x_stride])), operation.numbers.at(0));
+          to[at] = Real(stated_power(sum, 1 / operation.numbers.at(0)));
+          continue;
+        }
       const std::size_t y_stride = operation.of[1].strides.back();
       to[at] = operation.of.size() == 3 ? *from(2, at) : Real(0);
-      for (std::size_t t = 0; t < operation.terms; ++t) to[at] = to[at] + x[t * x_stride] * y[t * y_stride];
+      for (std::size_t t = 0; t < operation.terms; ++t)
+        if constexpr (kEncloses)
+          to[at] = to[at] + x[t * x_stride].as_leaf() * y[t * y_stride].as_leaf();
+        else
+          to[at] = to[at] + x[t * x_stride] * y[t * y_stride];
     }
     require_finite(to);
+  }
+
+  // ---- Of intervals: polynomials at their corners, and the lead of a logit
+
+  bool is_given(std::size_t i) const { return computed_[i] == nullptr && operations_.list[i].what != "memory"; }
+  bool is_polynomial(std::size_t i) const {
+    constexpr std::string_view kNames[] = {"copy", "add", "subtract", "multiply"};
+    return computed_[i] != nullptr && std::ranges::find(kNames, computed_[i]->name) != std::end(kNames);
+  }
+  Place operand(Place of, std::size_t view) const {
+    return {operations_.list[of.first].of[view].list, offsets_[of.first][view][of.second]};
+  }
+
+  /// The leaves of a number, each as often as it occurs. False where there are too many, or one is in both factors of a
+  /// product.
+  bool gather(Place from, std::vector<Place>& leaves) const {
+    if (is_given(from.first)) return true;
+    if (!is_polynomial(from.first)) {
+      leaves.push_back(from);
+      return true;
+    }
+    const std::size_t before = leaves.size();
+    if (!gather(operand(from, 0), leaves)) return false;
+    const std::size_t between = leaves.size();
+    if (computed_[from.first]->views == 2 && !gather(operand(from, 1), leaves)) return false;
+    const auto at = [&](std::size_t i) { return leaves.begin() + static_cast<std::ptrdiff_t>(i); };
+    if (std::string_view(computed_[from.first]->name) == "multiply" &&
+        std::find_first_of(at(before), at(between), at(between), leaves.end()) != at(between))
+      return false;
+    return std::set(leaves.begin(), leaves.end()).size() <= kMostLeaves;
+  }
+
+  void prepare_leaves(std::size_t i) {
+    leaves_.resize(lists_.size());
+    if (!is_polynomial(i)) return;
+    leaves_[i].resize(lists_[i].size());
+    for (std::size_t at = 0; at < lists_[i].size(); ++at) {
+      std::vector<Place> all;
+      if (!gather({i, at}, all)) continue;
+      const std::set<Place> different(all.begin(), all.end());
+      if (different.size() < all.size()) leaves_[i][at].assign(different.begin(), different.end());
+    }
+  }
+
+  Enclosed at_corner(Place from, const std::vector<Place>& leaves, std::uint32_t corner,
+                     const std::vector<List>& lists) const {
+    const Real& own = lists[from.first][from.second];
+    if (is_given(from.first)) return own;
+    if (!is_polynomial(from.first)) {
+      const auto leaf = std::ranges::find(leaves, from) - leaves.begin();
+      const double end = (corner >> leaf & 1) != 0 ? own.upper() : own.lower();
+      return Enclosed::leaf(end, end);
+    }
+    const auto part = [&](std::size_t view) { return at_corner(operand(from, view), leaves, corner, lists); };
+    return computed_[from.first]->of(part(0), computed_[from.first]->views == 2 ? part(1) : Enclosed());
+  }
+
+  /// What is linear in each of its leaves is greatest and least where all of them are at their ends.
+  void narrow(std::size_t i, std::size_t at, std::vector<List>& lists) const {
+    if (!is_polynomial(i) || leaves_[i][at].empty()) return;
+    const std::vector<Place>& leaves = leaves_[i][at];
+    double lower = std::numeric_limits<double>::infinity(), upper = -lower;
+    for (std::uint32_t corner = 0; corner < 1U << leaves.size(); ++corner) {
+      const Enclosed there = at_corner({i, at}, leaves, corner, lists);
+      lower = std::min(lower, there.lower());
+      upper = std::max(upper, there.upper());
+    }
+    lists[i][at].narrow(lower, upper);
+  }
+
+  /// A bound from below of one logit over another: where both are sums of the same numbers with factors that are given,
+  /// of the sum with the differences of the factors.
+  double least_lead(std::size_t logit, std::size_t other) const {
+    const std::size_t i = operations_.logits;
+    const Enclosed &a = lists_[i][logit], &b = lists_[i][other];
+    if (computed_[i] != nullptr && operations_.list[i].what == "dot")
+      for (const std::size_t given : {0, 1}) {
+        const Operation::View &factors = operations_.list[i].of[given], &numbers = operations_.list[i].of[1 - given];
+        if (!is_given(factors.list) || offsets_[i][1 - given][logit] != offsets_[i][1 - given][other]) continue;
+        Enclosed lead(0);
+        if (operations_.list[i].of.size() == 3) {
+          const List& from = lists_[operations_.list[i].of[2].list];
+          lead = from[offsets_[i][2][logit]] - from[offsets_[i][2][other]];
+        }
+        for (std::size_t t = 0; t < operations_.list[i].terms; ++t) {
+          const Real* const w = lists_[factors.list].data() + t * factors.strides.back();
+          const Real& x = lists_[numbers.list][offsets_[i][1 - given][logit] + t * numbers.strides.back()];
+          lead = lead + (w[offsets_[i][given][logit]] - w[offsets_[i][given][other]]) * x.as_leaf();
+        }
+        return Enclosed::down(lead.lower() - Enclosed::up(a.error() + b.error()));
+      }
+    return Enclosed::down(a.as_leaf().lower() - b.as_leaf().upper());
+  }
+
+  std::optional<std::uint32_t> answer() const {
+    const List& logits = lists_[operations_.logits];
+    if constexpr (kEncloses) {
+      const auto leads = [&](std::uint32_t logit) {
+        for (std::size_t other = 0; other < logits.size(); ++other)
+          if (other != logit && !(least_lead(logit, other) > 0)) return false;
+        return true;
+      };
+      for (std::uint32_t logit = 0; logit < logits.size(); ++logit)
+        if (leads(logit)) return logit;
+    } else if (const auto best = std::ranges::max_element(logits);
+               best != logits.end() && std::ranges::count(logits, *best) == 1) {
+      return static_cast<std::uint32_t>(best - logits.begin());
+    }
+    return std::nullopt;
   }
 
   /// The memory and the answer after one more token. Lists of the token alone are computed once.
@@ -557,23 +731,20 @@ class Evaluated final : public RecheckedReader {
       for (std::size_t i = 0; i < lists_.size(); ++i)
         if (depends_[i] == Depends::kToken) lists_[i] = *list++;
     }
-    require(moment.numbers.at(0).size() == size_, "not as many numbers as are remembered");
+    for (const RecheckedNumbers& numbers : moment.numbers)
+      require(numbers.size() == size_, "not as many numbers as are remembered");
     for (std::size_t i = 0; i < lists_.size(); ++i) {
       if (depends_[i] != Depends::kMemory) continue;
       if (computed_[i] == nullptr)
-        std::ranges::transform(moment.numbers[0], lists_[i].begin(), [](double x) { return static_cast<Real>(x); });
+        for (std::size_t at = 0; at < size_; ++at) lists_[i][at] = recalled(moment.numbers, at);
       else
         compute(i, lists_);
     }
     List memory;
     for (const std::uint32_t list : operations_.keep)
       memory.insert(memory.end(), lists_[list].begin(), lists_[list].end());
-    moment.numbers = {remembered(memory)};
-    const List& logits = lists_[operations_.logits];
-    const auto best = std::ranges::max_element(logits);
-    moment.said.reset();
-    if (best != logits.end() && std::ranges::count(logits, *best) == 1)
-      moment.said = static_cast<std::uint32_t>(best - logits.begin());
+    moment.numbers = remembered(memory);
+    moment.said = answer();
   }
 
   void look_up(std::size_t i, std::uint32_t token) const {
@@ -588,7 +759,8 @@ class Evaluated final : public RecheckedReader {
   std::vector<const Computed<Real>*> computed_;  ///< null: given, the memory or a row
   std::vector<Depends> depends_;
   std::vector<std::vector<std::vector<std::uint64_t>>> offsets_;  ///< by list and view
-  std::uint64_t numbers_ = 0, size_ = 0;                          ///< of all lists, and of the memory
+  std::vector<std::vector<std::vector<Place>>> leaves_;  ///< of intervals: by list and number, where one comes twice
+  std::uint64_t numbers_ = 0, size_ = 0;                 ///< of all lists, and of the memory
   bool has_memory_ = false;
   Moment start_;
   mutable std::map<std::uint32_t, std::vector<List>> of_token_;  ///< lists of tokens alone
@@ -607,6 +779,11 @@ std::unique_ptr<RecheckedReader> rechecked_operations(const Operations& operatio
     default:
       throw NotEstablished{"operations are in fp64, fp32 or bf16"};
   }
+}
+
+std::unique_ptr<RecheckedReader> enclosed_operations(const Operations& operations, const TensorFile& tensors) {
+  require(operations.format == Precision::kFp32, "intervals are of operations in fp32");
+  return std::make_unique<Evaluated<Enclosed>>(operations, tensors);
 }
 
 }  // namespace krohn

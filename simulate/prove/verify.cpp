@@ -22,6 +22,7 @@
 #include "krohn/simulate/prove/pairs/network_machine.h"
 #include "krohn/simulate/prove/place.h"
 #include "krohn/simulate/prove/random_words.h"
+#include "krohn/simulate/prove/regions/close_regions.h"
 #include "krohn/simulate/prove/self_check.h"
 #include "krohn/simulate/run/long_comparison.h"
 
@@ -319,13 +320,14 @@ std::uint64_t tokens_to_recheck(const Operations& operations) {
 /// The file of what was found of a model whose operations are known, and the proof established again by it.
 void give_file(ModelVerdict& verdict, const ReadModel& model, const Question& question) {
   Certificate& certificate = verdict.certificate;
-  const bool is_sample = std::holds_alternative<SampledWords>(certificate.proof);
+  const bool is_whole = std::holds_alternative<SampledWords>(certificate.proof) ||
+                        std::holds_alternative<ClosedRegions>(certificate.proof);
   if (!model.operations || !certificate.order.is_sequential()) {
     certificate.proof = {};
     return;
   }
   certificate.operations = model.operations;
-  if (!is_sample) give_proof(certificate, model.reader, model.tracked);
+  if (!is_whole) give_proof(certificate, model.reader, model.tracked);
   if (std::holds_alternative<std::monostate>(certificate.proof)) return;
   try {
     const StepLimits few{.max_steps = tokens_to_recheck(*model.operations)};
@@ -341,6 +343,56 @@ void give_file(ModelVerdict& verdict, const ReadModel& model, const Question& qu
   } catch (const LimitError& error) {
     verdict.self_check.not_rechecked = error.what();
   }
+}
+
+Certificate by_regions(const RegionSearch& found, const TrackedAutomaton& tracked) {
+  Certificate certificate;
+  certificate.claim = Proved{.any_order = true};
+  certificate.method = "closed regions";
+  certificate.evidence = fmt::format(
+      "{} of memories, {}: from each every letter leads into one again{}, and all answers on the way are right",
+      counted(found.closed->list.size(), "box", "es"), counted(found.edges, "edge"),
+      found.closed->letters == 1 ? "" : fmt::format(", within {} letters", found.closed->letters));
+  certificate.language = tracked;
+  certificate.proof = *found.closed;
+  return certificate;
+}
+
+/// Pairs, where there are few; closed regions, which hold in every order; and then all pairs.
+Certificate certify_read(const ReadModel& model, const Question& question, const ReaderLimits& limits) {
+  constexpr std::uint64_t kFewPairs = 1'000;
+  const bool in_any_order = question.how.any_order;
+  const bool has_regions = model.operations && model.tensors != nullptr && question.how.order.is_sequential();
+  if (in_any_order && !has_regions) throw InputError("--any-order", "is for models whose operations are known");
+  Certificate certificate;
+  if (!has_regions) return certify_reader(model.reader, model.tracked, limits);
+  if (!in_any_order) {
+    ReaderLimits few = limits;
+    few.max_pairs = std::min(few.max_pairs, kFewPairs);
+    few.long_letters = 0;
+    certificate = certify_reader(model.reader, model.tracked, few);
+    if (!certificate.is<ProvedUpTo>()) return certificate;
+  }
+  const TrackedAutomaton tracked = language_to_write(model.tracked);
+  const RegionSearch regions = close_regions(*model.operations, *model.tensors, tracked);
+  if (regions.closed) return by_regions(regions, tracked);
+  if (!in_any_order) {
+    certificate = certify_reader(model.reader, model.tracked, limits);
+  } else {
+    certificate.claim = ProvedUpTo{};
+    certificate.method = "closed regions";
+  }
+  if (!certificate.is<ProvedUpTo>()) return certificate;
+  if (regions.wrong) {
+    certificate.claim = Refuted{regions.wrong};
+    certificate.method = "long words";
+    certificate.evidence += fmt::format("{}a sampled word of {} is wrong", in_any_order ? "" : "; ",
+                                        counted(regions.wrong->size(), "letter"));
+    certificate.limit.clear();
+  } else {
+    certificate.evidence += fmt::format("{}no closed regions: {}", in_any_order ? "" : "; ", regions.why_not);
+  }
+  return certificate;
 }
 
 ModelVerdict verify_reader(const ReadModel& model, const Question& question) {
@@ -364,7 +416,7 @@ ModelVerdict verify_reader(const ReadModel& model, const Question& question) {
     verdict.certificate.evidence = fmt::format("random words of seed {}", question.random.seed);
   } else {
     const TimeLimit most = TimeLimit::part(kShareOfFinding);
-    verdict.certificate = certify_reader(model.reader, model.tracked, limits);
+    verdict.certificate = certify_read(model, question, limits);
     verdict.certificate.arithmetic = how.arithmetic;
     verdict.certificate.order = how.order;
   }

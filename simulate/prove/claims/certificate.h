@@ -34,7 +34,8 @@ struct Proved {
   /// (simulate/arithmetic/order.h). Of a step that makes no matrix, by its factors, this says nothing.
   bool every_association = false;
   /// However sums are ordered, grouped and fused, in any wider format, in any association but the UT transform
-  /// (simulate/prove/certify_codewords.h).
+  /// (simulate/prove/certify_codewords.h). By closed regions: in any order, and with functions within 8 units
+  /// (docs/reference/certificate-file.md, "closed regions").
   bool any_order = false;
   friend bool operator==(const Proved&, const Proved&) = default;
 };
@@ -170,8 +171,22 @@ struct AnyOrder {
   friend bool operator==(const AnyOrder&, const AnyOrder&) = default;
 };
 
-using Proof =
-    std::variant<std::monostate, ClosedCodewords, ReachedPairs, FailingRun, SampledWords, LinearHorizon, AnyOrder>;
+/// The method "closed regions", of operations: boxes of memories, each beside a state of the automaton. From a region
+/// every word's box lies in a region of its state after at most `letters` letters, from the start after at most
+/// `start`, and all answers on the way are right, of whatever runtime (docs/reference/certificate-file.md).
+struct ClosedRegions {
+  struct Region {
+    State state = 0;
+    std::vector<double> lower, upper;  ///< numbers of the format
+    friend bool operator==(const Region&, const Region&) = default;
+  };
+  std::uint32_t start = 0, letters = 1;
+  std::vector<Region> list;
+  friend bool operator==(const ClosedRegions&, const ClosedRegions&) = default;
+};
+
+using Proof = std::variant<std::monostate, ClosedCodewords, ReachedPairs, FailingRun, SampledWords, LinearHorizon,
+                           AnyOrder, ClosedRegions>;
 
 /// The outcome of a verification, for one arithmetic and one evaluation order.
 struct Certificate {

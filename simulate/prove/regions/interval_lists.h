@@ -1,0 +1,85 @@
+// simulate/prove/regions/interval_lists.h — a list of operations read with intervals for numbers: whatever a runtime in
+// fp32 may compute, with sums in any order, with or without FMA, functions within 8 units, subnormal numbers flushed or
+// not. The rules are those of docs/reference/certificate-file.md, "closed regions", with a little more room, so that
+// checkers need not round as this does.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "krohn/automata/dfa/dfa.h"
+#include "krohn/constructions/files/safetensors.h"
+#include "krohn/simulate/operations/stated_lists.h"
+#include "krohn/simulate/prove/claims/operations.h"
+
+namespace krohn {
+
+struct Ends {
+  double lower = 0, upper = 0;
+};
+
+/// Of the memory: an interval for each number.
+using Box = std::vector<Ends>;
+
+/// Thrown where nothing encloses a number: an operation without intervals, a division by 0, an overflow.
+struct NotEnclosed {
+  std::string why;
+};
+
+class IntervalLists {
+ public:
+  /// Views the operations, which are in fp32. Throws NotEnclosed for an operation that has no intervals, and InputError
+  /// as StatedLists.
+  IntervalLists(const Operations& operations, const TensorFile& tensors);
+
+  /// The memory before the first letter, behind the tokens before every word.
+  Box start();
+  /// The memory after one more token.
+  Box read(const Box& memory, std::uint32_t token);
+  /// The logit is the greatest one throughout, in the answer after `memory`, which was read last.
+  bool is_answered(const Box& memory, Output logit);
+  /// No answer before the first letter, where no tokens stand there.
+  bool answers_at_start() const { return !operations_.before.empty() || !operations_.after.empty(); }
+  /// Every number that is kept is a sum of the memory's numbers, with factors that do not depend on it.
+  bool is_affine() const;
+  /// Products and functions that a token takes, about.
+  std::uint64_t work() const { return work_; }
+
+ private:
+  /// A number as a polynomial of others (docs/reference/certificate-file.md): its exact values, the roundings on the
+  /// way and bounds of its terms and of what underflow adds.
+  struct Enclosed {
+    double lower = 0, upper = 0, size = 0, tiny = 0;
+    std::uint32_t roundings = 0;
+  };
+  struct Place {
+    std::uint32_t list, at;
+    friend auto operator<=>(const Place&, const Place&) = default;
+  };
+
+  static Ends value(const Enclosed& number);
+  static Enclosed leaf(Ends ends);
+  std::size_t place(std::size_t list, std::size_t view, std::size_t at) const { return places_[list][view][at]; }
+  bool is_given(std::size_t list) const;
+  void prepare(std::size_t list);
+  bool gather(Place from, std::vector<Place>& leaves, bool& repeats) const;
+  Ends at_corner(Place from, const std::vector<Place>& leaves, std::uint32_t corner) const;
+  void compute(std::size_t list);
+  Enclosed dot(std::size_t list, std::size_t at) const;
+  Enclosed computed(std::size_t list, std::size_t at) const;
+  double least_lead(std::size_t logit, std::size_t other) const;
+
+  const Operations& operations_;
+  StatedLists<float> stated_;
+  std::vector<std::vector<Enclosed>> lists_;
+  std::vector<std::vector<std::vector<std::uint32_t>>> places_;  ///< by list, view and number of the result
+  std::vector<std::vector<std::vector<Place>>> leaves_;          ///< by list and number: whose corners are looked at
+  std::map<std::uint32_t, std::vector<std::vector<Enclosed>>> of_token_;
+  std::uint64_t work_ = 0;
+};
+
+}  // namespace krohn
