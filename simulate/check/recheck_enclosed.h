@@ -34,10 +34,11 @@ class Enclosed {
     const double relative = up(roundings_ * kUnit);
     return up(up(up(relative / down(1 - relative)) * size_) + 2 * tiny_);
   }
-  /// What is computed, as it goes into functions, products of sums and the memory.
+  /// What is computed, as it goes into functions, products of sums and the memory. Below 2^−126 that may be 0.
   Enclosed as_leaf() const {
     const double by = error();
-    return by == 0 ? *this : leaf(down(lower_ - by), up(upper_ + by));
+    const double lower = by == 0 ? lower_ : down(lower_ - by), upper = by == 0 ? upper_ : up(upper_ + by);
+    return leaf(lower > 0 && lower < 0x1p-126 ? 0 : lower, upper < 0 && upper > -0x1p-126 ? 0 : upper);
   }
   void require_bounded() const { require(size_ < 0x1p126 && roundings_ <= 1U << 20, "a number may overflow"); }
 

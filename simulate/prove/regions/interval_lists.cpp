@@ -68,10 +68,14 @@ IntervalLists::IntervalLists(const Operations& operations, const TensorFile& ten
 }
 
 Ends IntervalLists::value(const Enclosed& number) {
-  if (number.roundings == 0) return {number.lower, number.upper};
-  const double relative = number.roundings * kUnit;
-  const double error = relative / (1 - relative) * number.size + 2 * number.tiny;
-  return widened({number.lower, number.upper}, up(error));
+  Ends ends{number.lower, number.upper};
+  if (number.roundings > 0) {
+    const double relative = number.roundings * kUnit;
+    ends = widened(ends, up(relative / (1 - relative) * number.size + 2 * number.tiny));
+  }
+  // Below 2^−126 a runtime may have 0.
+  return {ends.lower > 0 && ends.lower < kFlushed ? 0 : ends.lower,
+          ends.upper < 0 && ends.upper > -kFlushed ? 0 : ends.upper};
 }
 
 IntervalLists::Enclosed IntervalLists::leaf(Ends ends) {
