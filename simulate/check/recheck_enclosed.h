@@ -76,7 +76,7 @@ class Enclosed {
   }
   friend Enclosed max(const Enclosed& a, const Enclosed& b) {
     const Enclosed x = a.as_leaf(), y = b.as_leaf();
-    return leaf(std::max(x.lower_, y.lower_), std::max(x.upper_, y.upper_));
+    return leaf(std::max(x.lower_, y.lower_), std::max(x.upper_, y.upper_)).widened(0x1p-126);
   }
   /// Of a function that rises, and that `function` gives to 2^−45 of its value.
   template <class Function>

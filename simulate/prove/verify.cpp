@@ -390,7 +390,7 @@ Certificate certify_read(const ReadModel& model, const Question& question, const
                                         counted(regions.wrong->size(), "letter"));
     certificate.limit.clear();
   } else {
-    certificate.evidence += fmt::format("{}no closed regions: {}", in_any_order ? "" : "; ", regions.why_not);
+    certificate.evidence += fmt::format("{}: {}", in_any_order ? "none were found" : "; no closed regions", regions.why_not);
   }
   return certificate;
 }

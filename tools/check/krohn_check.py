@@ -1370,7 +1370,7 @@ class Enclosed:
 
     def greatest(self, other):
         x, y = self.computed(), other.computed()
-        return Enclosed(max(x.low, y.low), max(x.high, y.high))
+        return Enclosed(max(x.low, y.low), max(x.high, y.high)).widened(TINY)
 
     def function(self, rising):
         """Of a rising function, which is given to 2^-45 of its value."""

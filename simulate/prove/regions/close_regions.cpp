@@ -299,10 +299,15 @@ class Search {
       for (std::size_t i = 0; i < grown.size(); ++i)
         for (std::size_t k = 0; k < grown[i].box.size(); ++k) {
           Ends& ends = grown[i].box[k];
-          const double more = 0.1 * (ends.upper - ends.lower) + 1e-9;
+          const Ends before = i < nodes_.size() ? nodes_[i].box[k] : ends;
+          // Where it goes on sticking out, a unit moves slowly towards its end: twice as far each time.
+          const double more = 0.1 * (ends.upper - ends.lower) + 1e-9,
+                       times = std::ldexp(1.0, std::max(0, round - 2)) - 1;
           const bool is_fresh = i >= nodes_.size();
-          if (is_fresh || ends.lower < nodes_[i].box[k].lower) ends.lower = rounded_down(ends.lower - more);
-          if (is_fresh || ends.upper > nodes_[i].box[k].upper) ends.upper = rounded_up(ends.upper + more);
+          if (is_fresh || ends.lower < before.lower)
+            ends.lower = rounded_down(ends.lower - more - times * (before.lower - ends.lower));
+          if (is_fresh || ends.upper > before.upper)
+            ends.upper = rounded_up(ends.upper + more + times * (ends.upper - before.upper));
         }
       nodes_ = std::move(grown);
     }
@@ -358,7 +363,8 @@ RegionSearch close_regions(const Operations& operations, const TensorFile& tenso
   const FloatEnvironment environment;
   RegionSearch none;
   if (operations.format != Precision::kFp32) {
-    none.why_not = "closed regions are of fp32";
+    none.why_not = operations.format == Precision::kBf16 ? "roundings to bf16 leave them no room; they are of fp32"
+                                                         : "they are of fp32, or any wider format";
     return none;
   }
   if (tracked.automaton.letters() == 0) {

@@ -237,7 +237,7 @@ IntervalLists::Enclosed IntervalLists::computed(std::size_t list, std::size_t at
                         up(up(a.tiny * b.size) + up(b.tiny * a.size)) + up(a.tiny * b.tiny));
     case kGreater: {
       const Ends x = value(a), y = value(b);
-      return leaf({std::max(x.lower, y.lower), std::max(x.upper, y.upper)});
+      return leaf(widened({std::max(x.lower, y.lower), std::max(x.upper, y.upper)}, kFlushed));
     }
     case kDivide: {
       const Ends x = value(a), y = value(b);

@@ -436,7 +436,7 @@ TEST_CASE("cells that are trained to contract are proved with the numbers that t
     const ProvedClosing& proved = *run.rounds.last();
     CHECK(proved.closing.kept == 0);
     CHECK_FALSE(proved.closing.moves_numbers());
-    CHECK(proved.certificate.pairs > 100);
+    CHECK((proved.certificate.pairs > 100 || proved.certificate.method == "closed regions"));
     for (const std::uint64_t length : {1, 2, 3, 5, 1000}) CHECK(is_right(*proved.closing.model, *task, length, 50));
     CHECK(measured_contraction(*proved.closing.model, *task).after_24 < 1e-6);
   }

@@ -42,17 +42,24 @@ class AskedTrainedModel final : public AskedModel {
   void ask_in(Question& question) const override { question.subject = &*model_; }
   std::vector<std::string> about(const Question& question) const override {
     std::vector<std::string> lines{
-        options_.against.empty()
-            ? fmt::format("{} against {}", subject_.trained.model->name(), subject_.task_name)
-            : fmt::format("{} on {}, against {}", subject_.trained.model->name(), subject_.task_name, options_.against),
-        fmt::format("{}, letter after letter, every operation rounded separately and sums from the first term on",
-                    to_string(question.how.arithmetic))};
-    if (dynamic_cast<const StockModel<float>*>(subject_.trained.model.get()) != nullptr)
+        options_.against.empty() ? fmt::format("{} against {}", subject_.trained.model->name(), subject_.task_name)
+                                 : fmt::format("{} on {}, against {}", subject_.trained.model->name(),
+                                               subject_.task_name, options_.against)};
+    if (question.how.any_order)
+      lines.emplace_back(
+          "fp32 or wider, letter after letter, small numbers flushed to 0 or not, tanh, sigmoid and exponentials off "
+          "by up "
+          "to 2^-21");
+    else
+      lines.push_back(
+          fmt::format("{}, letter after letter, every operation rounded separately and sums from the first term on",
+                      to_string(question.how.arithmetic)));
+    if (!question.how.any_order && dynamic_cast<const StockModel<float>*>(subject_.trained.model.get()) != nullptr)
       lines.emplace_back(
           "with krohn's own exponentials, logarithms and tanh, and token by token; other libraries add in other "
           "orders, "
           "and their last bits may differ");
-    if (is_cell_model(*subject_.trained.model))
+    if (!question.how.any_order && is_cell_model(*subject_.trained.model))
       lines.emplace_back("with krohn's own tanh and sigmoid; those of other libraries may differ in their last bits");
     if (forward_) lines.push_back(forward_line(*forward_, options_.expect));
     return lines;
@@ -72,9 +79,9 @@ class AskedTrainedModel final : public AskedModel {
         "measured along {} words: of a small disturbance of its memory {:.2g} is left after 8 letters, {:.2g} after "
         "24, at most",
         measured.words, measured.after_8, measured.after_24)};
-    if (measured.after_24 < kForgotten)
+    if (measured.after_24 < kForgotten && !options_.how.any_order)
       lines.emplace_back("a cell that forgets so much has few memories: a greater --max-pairs may prove it");
-    else
+    if (measured.after_24 >= kForgotten)
       lines.push_back(fmt::format(
           "a cell that forgets too little reaches ever new memories; `krohn train {} --model {} --init {} --contract 3 "
           "--certify -o FOLDER` teaches it to forget",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -15,7 +16,12 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/record_set.h"
 #include "krohn/groups/base/time_limit.h"
+#include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/closing/proof_rounds.h"
+#include "krohn/simulate/learned/model_operations.h"
+#include "krohn/simulate/learned/trained_reader.h"
+#include "krohn/simulate/prove/verify.h"
+#include "krohn/simulate/tasks/task_automaton.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/tables/table_cell.h"
 #include "tools/krohn/models/rival_process.h"
@@ -63,6 +69,44 @@ Json run_json(std::uint64_t seed, const CertifiedRun& run) {
   return json;
 }
 
+/// What `krohn verify --any-order` says of a cell that was trained to the end.
+Json regions_json(const CertifiedCell& cell, const TrainOptions& training) {
+  const auto seconds_since = [](std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  const auto task = make_task(cell.task);
+  Trainer trainer(*task, cell.model, training);
+  while (trainer.state() == Trainer::State::kRunning) {
+    Interruption::check();
+    trainer.step();
+  }
+  Json json{{"seed", training.seed}, {"seconds", seconds_since(begin)}};
+  const SequenceModel<float>& model = trainer.model();
+  const auto reader = trained_machine(model, *task, Precision::kFp32);
+  const TrackedAutomaton tracked = tracked_automaton(*task, input_machine(*task).automaton);
+  const TensorFile tensors = model.tensors();
+  ReadModel read{*reader, tracked, [](Output output) { return std::to_string(output); }};
+  read.operations = std::make_shared<const Operations>(model_operations(model, *task, Precision::kFp32));
+  read.tensors = &tensors;
+  Question question;
+  question.subject = &read;
+  question.how.any_order = true;
+  const auto asked = std::chrono::steady_clock::now();
+  const Certificate certificate = verify(question).certificate;
+  json["verdict_seconds"] = seconds_since(asked);
+  json["proved"] = certificate.is<Proved>();
+  if (const auto* regions = std::get_if<ClosedRegions>(&certificate.proof)) {
+    json["boxes"] = regions->list.size();
+    json["bytes"] = format_certificate(certificate, tensors).size();
+  } else if (certificate.is<Refuted>()) {
+    json["why_not"] = "a sampled word is wrong";
+  } else {
+    json["why_not"] = certificate.evidence;
+  }
+  return json;
+}
+
 /// One item of the list that the table is.
 struct CertifiedItem {
   const CertifiedCell* cell;
@@ -81,18 +125,20 @@ std::vector<CertifiedItem> items_of(const std::vector<CertifiedCell>& chosen, co
 Json make_run(const CertifiedItem& item, const CertifiedTableOptions& options) {
   const CertifiedCell& cell = *item.cell;
   const std::string trained = trained_by(cell);
+  const char* const name = options.regions ? "regions" : "certified";
   const std::string file =
-      (fs::path(options.folder) / fmt::format("certified-{}-seed={}.json", fingerprint(trained), item.seed)).string();
+      (fs::path(options.folder) / fmt::format("{}-{}-seed={}.json", name, fingerprint(trained), item.seed)).string();
   if (fs::exists(file)) {
     Json kept = Json::parse(read_file(file), nullptr, false);
     if (!kept.is_object() || kept.value("trained", "") != trained || !kept.contains("run"))
-      throw InputError(file, "not a run of `krohn table certified`; delete it, and it is made again");
+      throw InputError(file, fmt::format("not a run of `krohn table {}`; delete it, and it is made again", name));
     return kept["run"];
   }
   TrainOptions training = cell.training;
   training.seed = item.seed;
-  Json run =
-      run_json(item.seed, train_to_proof(*make_task(cell.task), cell.model, training, [] { Interruption::check(); }));
+  Json run = options.regions ? regions_json(cell, training)
+                             : run_json(item.seed, train_to_proof(*make_task(cell.task), cell.model, training,
+                                                                  [] { Interruption::check(); }));
   write_file(
       file,
       json_text(
@@ -128,7 +174,7 @@ std::vector<Json> cells_of(const CertifiedTableOptions& options, const std::vect
 int make_shard(const CertifiedTableOptions& options, const ShardOptions& shards,
                const std::vector<CertifiedCell>& chosen) {
   const std::vector<CertifiedItem> items = items_of(chosen, options);
-  WorkList list{"table", kThisKrohn, "certified", {}, {}};
+  WorkList list{"table", kThisKrohn, options.regions ? "regions" : "certified", {}, {}};
   for (const auto& [cell, seed] : items) {
     list.items.push_back(fmt::format("{}, {} seed={}", cell->family, trained_by(*cell), seed));
     const TrainOptions& training = cell->training;  // letters read
@@ -144,6 +190,28 @@ int make_shard(const CertifiedTableOptions& options, const ShardOptions& shards,
                          line.update(make_run(items[item], options));
                          return line.dump();
                        });
+}
+
+std::vector<std::string> row_of_regions(const Json& cell) {
+  std::vector<double> boxes, milliseconds, bytes;
+  std::uint64_t refuted = 0;
+  for (const Json& run : cell["runs"]) {
+    refuted += run.value("why_not", "") == "a sampled word is wrong";
+    if (!run["proved"].get<bool>()) continue;
+    boxes.push_back(run["boxes"].get<double>());
+    bytes.push_back(run["bytes"].get<double>());
+    milliseconds.push_back(1000 * run["verdict_seconds"].get<double>());
+  }
+  const auto median = [&](const std::vector<double>& numbers) {
+    return numbers.empty() ? "" : with_thousands(static_cast<std::uint64_t>(std::llround(median_of(numbers))));
+  };
+  return {cell["family"].get<std::string>(),
+          cell["task"].get<std::string>(),
+          fmt::format("{}/{}", boxes.size(), cell["runs"].size()),
+          refuted > 0 ? std::to_string(refuted) : "",
+          median(boxes),
+          median(milliseconds),
+          median(bytes)};
 }
 
 std::vector<std::string> row_of(const Json& cell) {
@@ -192,11 +260,11 @@ void report_reasons(const std::vector<Json>& cells) {
 
 int make_certified_table(const CertifiedTableOptions& options, const ShardOptions& shards) {
   std::vector<CertifiedCell> chosen;
-  for (const CertifiedCell& cell : certified_cells())
+  for (const CertifiedCell& cell : options.regions ? contracting_cells() : certified_cells())
     if (is_chosen(cell.family, cell.task, options.only)) chosen.push_back(cell);
   if (chosen.empty())
     throw InputError("--only",
-                     fmt::format("no cell of certified has \"{}\" in its name, such as \"{}, {}\"", options.only,
+                     fmt::format("no cell of this table has \"{}\" in its name, such as \"{}, {}\"", options.only,
                                  certified_cells().front().family, certified_cells().front().task));
   if (shards.any()) return make_shard(options, shards, chosen);
   const std::vector<Json> cells = cells_of(options, chosen);
@@ -204,11 +272,16 @@ int make_certified_table(const CertifiedTableOptions& options, const ShardOption
     print_json({{"cells", cells}});
     return kDone;
   }
-  fmt::print("Training that ends in a proof for words of every length, fp32, letter after letter; seeds {} to {}\n",
-             options.first, options.first + options.count - 1);
+  fmt::print(
+      "{}; seeds {} to {}\n",
+      options.regions
+          ? "Cells proved by closed regions as they are trained, for words of every length and every order of sums"
+          : "Training that ends in a proof for words of every length, fp32, letter after letter",
+      options.first, options.first + options.count - 1);
   std::vector<std::vector<std::string>> rows = {{"model", "task", "proved", "95 % interval", "as trained",
                                                  "steps, median", "greatest move", "by states", "s, median"}};
-  for (const Json& cell : cells) rows.push_back(row_of(cell));
+  if (options.regions) rows = {{"model", "task", "proved", "refuted", "boxes, median", "ms, median", "bytes, median"}};
+  for (const Json& cell : cells) rows.push_back(options.regions ? row_of_regions(cell) : row_of(cell));
   fmt::print("{}", format_table(rows));
   report_reasons(cells);
   return kDone;

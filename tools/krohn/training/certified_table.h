@@ -1,4 +1,5 @@
-// tools/krohn/training/certified_table.h — `krohn table certified`: how often training ends in a proof.
+// tools/krohn/training/certified_table.h — `krohn table certified`: how often training ends in a proof; `krohn table
+// regions`: of how many cells, as they are trained, regions close.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,7 @@ inline bool is_chosen(const std::string& row, const std::string& column, std::st
 }
 
 struct CertifiedTableOptions {
+  bool regions = false;                 ///< contracting_cells, trained to the end, and proved in any order
   std::string folder;                   ///< keeps every run; the same command goes on after those that are there
   std::string only;                     ///< cells whose family and task have this text
   std::uint64_t first = 21, count = 5;  ///< seeds
@@ -30,8 +32,8 @@ struct CertifiedTableOptions {
 };
 
 /// Trains every cell (simulate/closing/proof_rounds.h) with every seed to a proof or to its end, and prints the
-/// shares; with --shard, only the runs of this shard, for the same command without it to print. Returns the exit
-/// status. Throws InputError when no cell has the text.
+/// shares, or what `krohn verify --any-order` says of each; with --shard, only the runs of this shard, for the same
+/// command without it to print. Returns the exit status. Throws InputError when no cell has the text.
 int make_certified_table(const CertifiedTableOptions& options, const ShardOptions& shards);
 
 // The models that a paper compares with, beside krohn's rows of its table. PyTorch

@@ -38,7 +38,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kCertified[] = "certified", kAngles[] = "ebrahimi-figure3";
+constexpr char kCertified[] = "certified", kRegions[] = "regions", kAngles[] = "ebrahimi-figure3";
 
 struct TableArguments {
   std::string name, output, scale = "small", recipe = "steady", only, plot, device = "cpu";
@@ -307,13 +307,14 @@ int make_table(TableArguments options) {
     if (is_unnamed && !is_helping)
       fmt::print(stderr, "krohn: the cells are kept in {}/; -o FOLDER names another\n", options.output);
   };
-  if (options.name == kCertified) {
-    if (options.rivals) throw InputError("--rivals", "the table of certified training has none");
-    if (options.scale != "small") throw InputError("--scale", "the cells of certified training have one size each");
+  if (options.name == kCertified || options.name == kRegions) {
+    if (options.rivals) throw InputError("--rivals", "this table has none");
+    if (options.scale != "small") throw InputError("--scale", "the cells of this table have one size each");
     if (recipe_of(options.recipe) != Recipe::kSteady)
-      throw InputError("--recipe", "the cells of certified training have one recipe, steady");
-    const auto refuse = [](bool is_given, const char* option) {
-      if (is_given) throw InputError(option, "certified has no accuracies to measure or draw, and keeps no models");
+      throw InputError("--recipe", "the cells of this table have one recipe, steady");
+    const auto refuse = [&](bool is_given, const char* option) {
+      if (is_given)
+        throw InputError(option, options.name + " has no accuracies to measure or draw, and keeps no models");
     };
     refuse(!options.plot.empty(), "--plot");
     refuse(!options.lengths.empty(), "--lengths");
@@ -323,9 +324,9 @@ int make_table(TableArguments options) {
     refuse(options.estimate, "--estimate");
     if (wants_cuda(options.device)) throw InputError("--device", "certified training rounds on the processor");
     say_where();
-    return make_certified_table(
-        {options.output, options.only, options.seeds.first, options.seeds.count, options.threads, options.json},
-        options.shards);
+    return make_certified_table({options.name == kRegions, options.output, options.only, options.seeds.first,
+                                 options.seeds.count, options.threads, options.json},
+                                options.shards);
   }
   if (!options.plot.empty()) require_plot_name(options.plot);
   if (options.again && options.shards.any())
@@ -391,6 +392,7 @@ void add_table(CLI::App& app, Work& chosen) {
   Verb verb = add_verb(app, "table");
   std::vector<std::string> names = paper_table_names();
   names.emplace_back(kCertified);
+  names.emplace_back(kRegions);
   verb.add_option("NAME", options->name, "The table").one_of(names).required();
   verb.add_option("-o,--output", options->output, "The folder that keeps the cells; without it NAME")
       .type_name("FOLDER");

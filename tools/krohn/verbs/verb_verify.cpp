@@ -251,6 +251,7 @@ int run_verify(const VerifyArguments& options) {
     fmt::print(stderr, "krohn: {} is not written: {}\n", options.certificate, why);
   else if (!options.certificate.empty())
     write_certificate(options.certificate, verdict.certificate, *model);
+  if (model->network() == nullptr && verdict.certificate.holds_in_any_order()) question.how.any_order = true;
   if (options.json) {
     print_json(verdict_json(options, *model, verdict));
   } else {
@@ -276,7 +277,8 @@ void add_verify(CLI::App& app, Work& chosen) {
   add_order(verb, options->order);
   verb.add_flag(
       "--any-order", options->any_order,
-      "Prove it for every order, split, batch and association, with or without FMA, in this or a wider format");
+      "Prove it for every order, split, batch and association, with or without FMA, in this or a wider format; of a "
+      "trained model by closed regions");
   verb.add_option("--form", options->form, "Which form of the weights is multiplied with")
       .one_of({"structured", "dense"})
       .show_default();

@@ -118,7 +118,8 @@ def verify(
     nonlinear cells.
 
     `options` are the command's others (`krohn help verify`): order, which is sequential, chunked:64, scan or doubling;
-    any_order=True: that no order of evaluation, FMA or wider format changes a bit; form="dense": the matrices of the weights
+    any_order=True: that no order of evaluation, FMA or wider format changes a bit, or of a trained model that closed
+    regions hold whatever these compute; form="dense": the matrices of the weights
     are multiplied in full, not in their structured form; max_pairs, time (in seconds), long_letters, length, words, expect,
     …"""
     return Certificate(ask("verify", model, against=against, precision=precision, progress=progress, **options))
