@@ -1750,7 +1750,7 @@ def established(steps, file):
     arithmetic += f" with {roundings} rounding{'s' * (roundings > 1)} to bf16" * (roundings > 0)
     sentence = f"{words}, in {arithmetic}, {orders[order]}" + ", with dense weights" * (claim["form"] == "dense")
     if operations:
-        sentence += ", of the listed operations on the tensors that they name (no other file of the folder was compared)"
+        sentence += ", of the listed operations on the tensors that they name (config.json and tokens.json were not compared)"
     if brings:
         asked = sum(x is not None for x in net.truth.wanted)
         return (f"{sentence}, held against the language in the certificate, which asks in {asked} of its "
