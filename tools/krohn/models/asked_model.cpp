@@ -114,7 +114,7 @@ class AskedCheckpoint final : public AskedModel {
     std::vector<std::string> lines{
         fmt::format("{}, {} {}{}", to_string(question.how.arithmetic), traits_of(checkpoint_.config.family).model_type,
                     in_chunks_ ? "in chunks of 64 tokens" : "token by token",
-                    loaded_otherwise(checkpoint_, to_string(question.how.arithmetic))),
+                    as_loaded(to_string(question.how.arithmetic))),
         checkpoint_.tokens.begin
             ? fmt::format("every word after token {}, which begins it; the empty word is that token alone",
                           *checkpoint_.tokens.begin)
@@ -136,6 +136,11 @@ class AskedCheckpoint final : public AskedModel {
   }
 
  private:
+  std::string as_loaded(const std::string& arithmetic) const {
+    const std::string otherwise = loaded_otherwise(checkpoint_, arithmetic);
+    return arithmetic == "bf16" && otherwise.empty() ? ", as it is loaded" : otherwise;
+  }
+
   std::optional<RandomFailure> failure_in_chunks(const RandomTest& asked, const Question& question) const {
     CheckpointSampleOptions how{asked.length, asked.words, asked.seed, {}};
     if (question.progress)
