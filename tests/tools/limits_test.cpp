@@ -65,6 +65,17 @@ TEST_CASE("every verb ends with its time, with status 3 and what it has found") 
   REQUIRE(place.shell("krohn compile name:parity --target torch-gru -o gru").status == 0);
   REQUIRE(place.shell("krohn verify s5.safetensors --certificate s5.cert").status == 0);
   REQUIRE(place.shell("yes 's5.cert\ts5.safetensors' | head -300000 > list.tsv").status == 0);
+  place.write("deep/config.json",
+              R"({"model_type": "retnet", "num_heads": 8, "hidden_size": 1024, "num_hidden_layers": 1000000})");
+  std::string expected;
+  for (int word = 0; word < 20; ++word)
+    expected += fmt::format("{{\"word\": \"{}\", \"answer\": \"reject\"}}\n", std::string(100'000, '0'));
+  place.write("words.jsonl", expected);
+  REQUIRE(place
+              .shell("krohn verify z5.safetensors --test-only --length 10 --certificate short.cert; "
+                     "sed s/:10}/:1000000000000}/ short.cert > long.cert; "
+                     "krohn compile name:tomita1 --target qwen3-next -o ck")
+              .status == 0);
   struct Fact {
     std::string line;
     const char* found = "";  ///< on standard output, whatever the time was spent on afterwards
@@ -100,6 +111,10 @@ TEST_CASE("every verb ends with its time, with status 3 and what it has found") 
       {"table ebrahimi2 -o run"},
       {"snap z5.safetensors -o snapped.safetensors --against " + endless},
       {"report " + endless + " -o x.html"},
+      {"check long.cert z5.safetensors --max-letters 1e13"},
+      {"eval ck --lengths 1e9 --words 16"},
+      {"import gru/parameters.safetensors --as gru --against name:parity --expect words.jsonl -o imported"},
+      {"audit deep"},
   };
   const std::vector<std::string> before = place.files();
   const std::set<std::string> made(before.begin(), before.end());
