@@ -9,6 +9,7 @@
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/networks/device_place.h"
+#include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/checkpoints/checkpoint_model.h"
 #include "krohn/simulate/checkpoints/checkpoint_operations.h"
@@ -97,6 +98,7 @@ class AskedCheckpoint final : public AskedModel {
     model_->operations = std::make_shared<const Operations>(checkpoint_operations(checkpoint_, *network_));
     in_file_ = tensors_in_file(checkpoint_);
     model_->tensors = &in_file_;
+    model_->files = digests_of_files(options.model);
   }
 
   const Alphabet& alphabet() const override { return checkpoint_.automaton->alphabet(); }
