@@ -155,7 +155,7 @@ TEST_CASE("a checkpoint is told to be read otherwise than its config has it load
       if (otherwise != nullptr) CHECK(contains(all, std::string("loaded, ") + otherwise));
     }
     const json verdict = json::parse(place.shell("krohn verify ck --json").out);
-    CHECK(verdict.at("arithmetic") == (value == "bfloat16" ? "bf16" : "fp32"));
+    CHECK(verdict.at("verdict").at("arithmetic") == (value == "bfloat16" ? "bf16" : "fp32"));
     CHECK(verdict.at("loaded_in_this_arithmetic") == (otherwise == nullptr || value == "bfloat16"));
   }
   CHECK(contains(place.shell("krohn verify ck").out, "bf16, qwen3_next token by token, as it is loaded"));
