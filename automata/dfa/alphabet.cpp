@@ -106,6 +106,8 @@ struct Alphabet::Table {
   void refuse_ambiguous_names() const;
   std::optional<Letter> find(char32_t character) const;
   std::optional<Letter> find_valuation(const Alphabet& alphabet, std::string_view valuation) const;
+  /// Of a table that was asked for a valuation.
+  bool has_valuations() const { return valuations_.has_value(); }
 
  private:
   mutable std::once_flag has_valuations_;
@@ -260,8 +262,11 @@ Word Alphabet::parse_word(std::string_view text) const {
   for (const ListedName& item : split_names(text, table_->brackets_protect)) {
     const auto letter = find(item.name);
     if (!letter)
-      throw InputError(fmt::format("symbol {} of the word, {} at byte {}, is not in the alphabet {}", word.size() + 1,
-                                   in_quotes(item.name), item.offset, to_string(*this)));
+      throw InputError(fmt::format("symbol {} of the word, {} at byte {}, is not in the alphabet {}{}", word.size() + 1,
+                                   in_quotes(item.name), item.offset, to_string(*this),
+                                   item.name.starts_with('{') && table_->has_valuations()
+                                       ? "; leave out the propositions on which no answer depends"
+                                       : ""));
     word.push_back(*letter);
   }
   return word;

@@ -532,12 +532,16 @@ Algebra analyse(const Dfa& dfa, const AlgebraOptions& options) {
   algebra.verdicts = ByClasses(dfa, green, algebra.groups).verdicts();
   LocalVerdicts local = local_verdicts(dfa, algebra.size, options.max_elements);
   algebra.verdicts.insert(algebra.verdicts.end(), local.verdicts.begin(), local.verdicts.end());
-  algebra.verdicts.push_back(right_regular_idempotents(dfa, options.max_elements));
-  algebra.verdicts.push_back(synchronising(dfa));
-  if (dfa.is_acceptor()) algebra.verdicts.push_back(decided("finite", endless_words(dfa)));
+  const auto add = [&](const char* property, const auto& decide) {
+    algebra.verdicts.push_back(decided_in_time(property, decide));
+  };
+  add("right regular idempotents", [&] { return right_regular_idempotents(dfa, options.max_elements); });
+  add("synchronising", [&] { return synchronising(dfa); });
+  if (dfa.is_acceptor()) add("finite", [&] { return decided("finite", endless_words(dfa)); });
   algebra.stability_index = local.stability_index;
   for (Verdict& verdict : algebra.verdicts)
-    if (verdict.property == "definite" && verdict.answer == Answer::kUnknown) verdict = definite(dfa, verdict.witness);
+    if (verdict.property == "definite" && verdict.answer == Answer::kUnknown)
+      verdict = decided_in_time("definite", [&] { return definite(dfa, verdict.witness); });
   draw_conclusions(algebra.verdicts);
   return algebra;
 }
@@ -547,6 +551,7 @@ Algebra analyse_within_limits(const Dfa& dfa, const AlgebraOptions& options) {
     const TimeLimit half = TimeLimit::part(0.5);
     return analyse(dfa, options);
   } catch (const LimitError& error) {
+    const TimeLimit half = TimeLimit::part(0.5);
     Algebra algebra;
     algebra.limit = error.what();
     algebra.verdicts = partial_verdicts(dfa, algebra.limit);

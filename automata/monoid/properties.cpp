@@ -243,12 +243,14 @@ std::string merging_letter(const Dfa& dfa) {
 }
 
 std::string non_commuting_letters(const Dfa& dfa) {
-  for (Letter a = 0; a < dfa.letters(); ++a)
+  for (Letter a = 0; a < dfa.letters(); ++a) {
+    TimeLimit::check();
     for (Letter b = a + 1; b < dfa.letters(); ++b)
       for (State state = 0; state < dfa.states(); ++state)
         if (dfa.next(dfa.next(state, a), b) != dfa.next(dfa.next(state, b), a))
           return fmt::format("{} and {} differ from state {}", quoted_letters(dfa.alphabet(), std::array{a, b}),
                              quoted_letters(dfa.alphabet(), std::array{b, a}), dfa.state_name(state));
+  }
   return {};
 }
 
@@ -288,21 +290,22 @@ std::string endless_words(const Dfa& dfa) {
 
 std::vector<Verdict> partial_verdicts(const Dfa& dfa, const std::string& limit) {
   std::map<std::string_view, Verdict> known;
-  const auto know = [&](Verdict verdict) {
-    const auto name = std::find_if(kProperties.begin(), kProperties.end(),
-                                   [&](const Property& property) { return verdict.property == property.name; });
-    known.emplace(name->name, std::move(verdict));
+  const auto know = [&](const char* property, const auto& decide) {
+    known.emplace(property, decided_in_time(property, decide));
   };
-  know(decided("group", merging_letter(dfa)));
-  know(decided("commutative", non_commuting_letters(dfa)));
-  know(decided("R-trivial", returning_state(dfa)));
-  know(definite(dfa, limit));
-  if (dfa.is_acceptor()) know(decided("finite", endless_words(dfa)));
-  const Cycles cycles = early_cycles(dfa);
-  if (!cycles.any.empty()) know(decided("aperiodic", cycles.any));
-  if (!cycles.odd.empty()) know(decided("2-groups only", cycles.odd));
-  know(synchronising(dfa));
-  know(right_regular_idempotents(dfa, first_elements(dfa)));
+  know("group", [&] { return decided("group", merging_letter(dfa)); });
+  know("commutative", [&] { return decided("commutative", non_commuting_letters(dfa)); });
+  know("R-trivial", [&] { return decided("R-trivial", returning_state(dfa)); });
+  know("definite", [&] { return definite(dfa, limit); });
+  if (dfa.is_acceptor()) know("finite", [&] { return decided("finite", endless_words(dfa)); });
+  know("synchronising", [&] { return synchronising(dfa); });
+  const Cycles cycles = [&] {
+    const TimeLimit half = TimeLimit::part(0.5);
+    return early_cycles(dfa);
+  }();
+  if (!cycles.any.empty()) known.emplace("aperiodic", decided("aperiodic", cycles.any));
+  if (!cycles.odd.empty()) known.emplace("2-groups only", decided("2-groups only", cycles.odd));
+  know("right regular idempotents", [&] { return right_regular_idempotents(dfa, first_elements(dfa)); });
   std::vector<Verdict> verdicts;
   for (const Property& property : kProperties) {
     if (std::string_view(property.name) == "finite" && !dfa.is_acceptor()) continue;

@@ -5,9 +5,11 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "krohn/automata/monoid/algebra.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 
@@ -43,6 +45,16 @@ Verdict decided(std::string_view property, std::string witness);
 
 /// Unknown, and why.
 Verdict undecided(std::string_view property, std::string why);
+
+/// What `decide` returns; unknown, and why, where it meets a limit: what was found before stays.
+template <class Decide>
+Verdict decided_in_time(std::string_view property, Decide&& decide) {
+  try {
+    return decide();
+  } catch (const LimitError& error) {
+    return undecided(property, error.what());
+  }
+}
 
 /// Decides what is unknown and follows from what is known: an aperiodic monoid has 2-groups only, a language that is
 /// not aperiodic is not locally testable, … The witness of a no so drawn is that of the property it follows from.

@@ -192,15 +192,13 @@ CrossingSearch crossing_idempotents(const Dfa& dfa, std::uint64_t max_elements,
   return Search(dfa, max_elements, told_apart).run();
 }
 
-Verdict right_regular_idempotents(const Dfa& dfa, std::uint64_t max_elements) try {
+Verdict right_regular_idempotents(const Dfa& dfa, std::uint64_t max_elements) {
   const CrossingSearch search = crossing_idempotents(dfa, max_elements);
   if (search.found) return decided(kProperty, to_string(*search.found, dfa));
   if (search.is_complete) return decided(kProperty, {});
   return undecided(kProperty, fmt::format("none that cross were found among the idempotents of the first {} of "
                                           "the monoid (--max-elements), and these are not all",
                                           counted(max_elements, "element")));
-} catch (const LimitError& error) {  // the time is over
-  return undecided(kProperty, error.what());
 }
 
 std::string to_string(const CrossingIdempotents& found, const Dfa& dfa) {

@@ -590,6 +590,8 @@ class Parser {
     std::size_t length = 0;
     for (; !scanner_.at_end() && scanner_.peek() != U'>'; ++length) {
       const char32_t c = scanner_.take();
+      if (length == 0 && c >= U'0' && c <= U'9')
+        scanner_.fail(scanner_.position() - 1, "a group name begins with a letter or _");
       const bool letter = c == U'_' || (c < 0x80 && std::isalnum(static_cast<int>(c)) != 0) || c >= 0x80;
       if (!letter) scanner_.fail(scanner_.position() - 1, "a group name has letters, digits and _");
     }

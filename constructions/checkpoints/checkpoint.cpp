@@ -42,7 +42,13 @@ using nlohmann::json;
 
 constexpr char kConfigFile[] = "config.json", kWeightsFile[] = "model.safetensors", kAutomatonFile[] = "automaton.json",
                kTokensFile[] = "tokens.json", kIndexFile[] = "model.safetensors.index.json";
+constexpr std::string_view kBfloat16 = "bfloat16";
 constexpr std::size_t kMaxTextBytes = std::size_t{64} << 20;
+
+CheckpointConfig read_config(const std::string& folder) {
+  const std::string path = (fs::path(folder) / kConfigFile).string();
+  return parse_config(read_text_file(path, kMaxTextBytes), path);
+}
 
 /// {"letters": [{"letter": …, "token": …}, …], "begin": … or null, "states": [{"state": …, "token": …, "output": …},
 /// …]}, the states also with "as_input", a letter, where their tokens are read as letters
@@ -230,16 +236,20 @@ std::vector<std::string> checkpoint_weight_files(const std::string& folder) {
   return files;
 }
 
+std::string arithmetic_of_config(const std::string& folder) {
+  return read_config(folder).dtype == kBfloat16 ? "bf16" : "fp32";
+}
+
 std::string loaded_otherwise(const Checkpoint& checkpoint, const std::string& precision) {
   const std::map<std::string_view, std::string_view> types{
-      {"F32", "float32"}, {"BF16", "bfloat16"}, {"F16", "float16"}, {"F64", "float64"}};
+      {"F32", "float32"}, {"BF16", kBfloat16}, {"F16", "float16"}, {"F64", "float64"}};
   std::set<std::string_view> loaded;
   if (!checkpoint.config.dtype.empty())
     loaded.insert(checkpoint.config.dtype);
   else
     for (const auto& [name, tensor] : checkpoint.tensors.tensors)
       if (const auto type = types.find(tensor.dtype); type != types.end()) loaded.insert(type->second);
-  const std::string own = precision == "bf16" ? "bfloat16" : precision == "fp32" ? "float32" : precision;
+  const std::string own = precision == "bf16" ? std::string(kBfloat16) : precision == "fp32" ? "float32" : precision;
   if (loaded.empty() || (loaded.size() == 1 && *loaded.begin() == own)) return "";
   return fmt::format(", which is not how {} {} it loaded, {}: of that nothing is said",
                      checkpoint.config.dtype.empty() ? "its tensors" : "its config",
@@ -276,9 +286,8 @@ void save_checkpoint(const Checkpoint& checkpoint, const std::string& folder) {
 Checkpoint load_checkpoint(const std::string& folder, std::optional<Dfa> automaton) {
   const FloatEnvironment environment;
   const fs::path base(folder);
-  const std::string config_path = (base / kConfigFile).string();
   Checkpoint checkpoint;
-  checkpoint.config = parse_config(read_text_file(config_path, kMaxTextBytes), config_path);
+  checkpoint.config = read_config(folder);
   checkpoint.tensors = checkpoint_weights(folder);
   checkpoint.parts = join_householders(checkpoint.tensors, checkpoint.config.householders, folder);
   checkpoint.tensors = with_own_names(checkpoint.config, std::move(checkpoint.tensors), folder);

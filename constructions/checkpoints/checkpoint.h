@@ -116,6 +116,9 @@ std::vector<std::string> checkpoint_weight_files(const std::string& folder);
 /// would compute in another format than `precision`, "fp32" or "bf16"; empty otherwise.
 std::string loaded_otherwise(const Checkpoint& checkpoint, const std::string& precision);
 
+/// The arithmetic of the two, fp32 and bf16, that a folder's config asks for: bf16 if its dtype is bfloat16.
+std::string arithmetic_of_config(const std::string& folder);
+
 /// Throws InputError where it does not say which automaton it should track.
 void require_automaton(const Checkpoint& checkpoint);
 

@@ -160,7 +160,8 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
     return false;
   }
   bool unexpected(std::string_view what) {
-    return fail(fmt::format("unexpected {} in the header{}", what, key_.empty() ? "" : ", near \"" + key_ + "\""));
+    return fail(
+        fmt::format("the header has {} where none can be{}", what, key_.empty() ? "" : ", near \"" + key_ + "\""));
   }
   bool repeated() { return fail(fmt::format("the header repeats the key {}", in_quotes(key_))); }
   bool known_field() {

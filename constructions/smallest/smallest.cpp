@@ -424,8 +424,8 @@ constexpr const char* kCascade = "cascade of permutations and resets";
 
 class Bounds {
  public:
-  Bounds(const Dfa& automaton, std::span<const std::uint32_t> shown)
-      : automaton_(automaton), shown_(shown), plans_(plan_sizes(automaton, shown)) {}
+  Bounds(const Dfa& automaton, std::span<const std::uint32_t> shown, const std::function<void(const Smallest&)>& found)
+      : automaton_(automaton), shown_(shown), found_(found), plans_(plan_sizes(automaton, shown)) {}
 
   Smallest take() {
     attempt("the rank of the Hankel matrix", [this] { add_rank(); });
@@ -445,6 +445,7 @@ class Bounds {
     } catch (const LimitError& error) {
       result_.limits.push_back(fmt::format("{}: {}", what, error.what()));
     }
+    if (found_) found_(result_);
   }
 
   SizeBound& add(const char* counted, std::string model, LeastNumber least) {
@@ -594,6 +595,7 @@ class Bounds {
 
   const Dfa& automaton_;
   std::span<const std::uint32_t> shown_;
+  const std::function<void(const Smallest&)>& found_;
   std::vector<PlanSize> plans_;
   Smallest result_;
   std::optional<LeastNumber> widest_labels_, group_layers_, diagonal_;
@@ -601,8 +603,9 @@ class Bounds {
 
 }  // namespace
 
-Smallest smallest(const Dfa& automaton, std::span<const std::uint32_t> shown) {
-  return Bounds(automaton, shown).take();
+Smallest smallest(const Dfa& automaton, std::span<const std::uint32_t> shown,
+                  const std::function<void(const Smallest&)>& found) {
+  return Bounds(automaton, shown, found).take();
 }
 
 }  // namespace krohn

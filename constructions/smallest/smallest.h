@@ -132,6 +132,8 @@ struct Smallest {
 /// states must be reachable, and different ones distinguished by what is shown after some word. Bounds whose computing
 /// meets a limit are left out, with the limit; every witness that is kept was checked. Throws Error should a network
 /// that was built be smaller than a bound.
-Smallest smallest(const Dfa& automaton, std::span<const std::uint32_t> shown);
+/// `found` hears of the bounds again and again, as far as they are known by then.
+Smallest smallest(const Dfa& automaton, std::span<const std::uint32_t> shown,
+                  const std::function<void(const Smallest&)>& found = {});
 
 }  // namespace krohn

@@ -322,8 +322,9 @@ std::string read_text_file(const std::string& path, std::size_t max_bytes) {
 std::string kind_of_binary(std::string_view beginning) {
   using namespace std::string_view_literals;
   if (beginning.starts_with("PK\3\4"sv))
-    return "a ZIP archive, as PyTorch's .pt and NumPy's .npz files are; krohn reads .safetensors, which "
-           "safetensors.torch.save_file writes";
+    return "a ZIP archive, as PyTorch's .pt (a Python pickle, which is a program and is not run) and NumPy's .npz "
+           "files are; "
+           "krohn reads .safetensors, which safetensors.torch.save_file writes";
   if (beginning.size() > 1 && beginning[0] == '\x80' && beginning[1] >= 2 && beginning[1] <= 5)
     return "a Python pickle, which is a program and is not run; krohn reads .safetensors, which "
            "safetensors.torch.save_file writes";

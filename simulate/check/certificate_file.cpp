@@ -180,6 +180,7 @@ Json claim_of(const Certificate& certificate, const CheckedModel& model, const c
   json["version"] = version_of(certificate.operations.get(), method);
   json["weights"] = hash_of_weights(model, certificate.operations.get());
   if (model.network != nullptr) json["automaton"] = hash_of_automaton(model);
+  for (const auto& [name, digest] : certificate.files) json[name] = digest;
   json["arithmetic"] = to_string(arithmetic_of(certificate));
   json["form"] = certificate.operations ? kOperationsForm : to_string(certificate.form);
   json["order"] = certificate.holds_in_any_order() ? "any" : to_string(certificate.order);
@@ -228,6 +229,30 @@ std::string file_of_model(const std::string& path) {
     if (const auto file = std::filesystem::path(path) / name; std::filesystem::is_regular_file(file))
       return file.string();
   return path;
+}
+
+std::map<std::string, std::string> digests_of_files(const std::string& path) {
+  const std::filesystem::path given(path), base = std::filesystem::is_directory(given) ? given : given.parent_path();
+  std::map<std::string, std::string> digests;
+  for (const char* name : kBoundFiles)
+    if (const auto file = base / name; std::filesystem::is_regular_file(file))
+      digests[name] = sha256(read_text_file(file.string()));
+  return digests;
+}
+
+void require_files(const Certificate& certificate, const std::string& path) {
+  if (certificate.files.empty()) return;
+  const std::map<std::string, std::string> digests = digests_of_files(path);
+  for (const auto& [name, digest] : certificate.files) {
+    const auto found = digests.find(name);
+    if (found == digests.end())
+      throw InputError(path, fmt::format("has no {}, which the certificate names; give the folder of the model", name));
+    if (found->second != digest)
+      throw InputError(path,
+                       fmt::format("the certificate is about another {} (SHA-256 {}) than the model's ({}); give the "
+                                   "model that it was made for, or let `krohn verify` make a new one",
+                                   name, digest, found->second));
+  }
 }
 
 }  // namespace krohn

@@ -2,6 +2,7 @@
 // members are in docs/reference/certificate-file.md.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "krohn/constructions/files/safetensors.h"
@@ -21,6 +22,15 @@ struct CheckedModel {
 
 /// The file of a model that is named so: a network, or of a folder of `krohn train` or a checkpoint its tensors.
 std::string file_of_model(const std::string& path);
+
+/// The names of a checkpoint's files that say what is done with its tensors.
+constexpr const char* kBoundFiles[] = {"config.json", "tokens.json"};
+
+/// The SHA-256 of each of these files that lies beside the tensors of the model that is named so, by name.
+std::map<std::string, std::string> digests_of_files(const std::string& path);
+
+/// Throws InputError naming the first of the certificate's files that is missing or another one beside the model.
+void require_files(const Certificate& certificate, const std::string& path);
 
 /// The length that the file claims: that of a linear horizon, which may be less than what was proved.
 std::uint64_t length_in_file(const Certificate& certificate);

@@ -149,12 +149,20 @@ class Reader {
     if (has_operations != (network_ == nullptr))
       throw InputError(place_, has_operations ? "the certificate is about a model that is no network; give that one"
                                               : "the certificate is about a network; give its .safetensors file");
+    std::vector<const char*> files;
+    if (has_operations)
+      std::ranges::copy_if(kBoundFiles, std::back_inserter(files), [&](const char* file) { return json.has(file); });
+    keys.insert(keys.end(), files.begin(), files.end());
     json.require_keys(keys);
     brings_language_ = json.has("against");
     if (brings_language_ && json["against"].text() != kLanguage)
       throw InputError(json["against"].place(), "expected \"language\"");
     if (has_operations && !brings_language_) throw InputError(place_, "operations are held against a language");
     if (has_operations) weights_ = json["weights"].text();
+    for (const char* file : files)
+      if (std::string& digest = certificate_.files[file] = json[file].text();
+          digest.size() != 64 || digest.find_first_not_of("0123456789abcdef") != std::string::npos)
+        throw InputError(json[file].place(), "no SHA-256");
     if (!has_operations) {
       require_hash(json["weights"], hash_of_weights(model_, nullptr), "weights");
       require_hash(json["automaton"], hash_of_automaton(model_), "states");

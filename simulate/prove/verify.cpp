@@ -327,6 +327,7 @@ void give_file(ModelVerdict& verdict, const ReadModel& model, const Question& qu
     return;
   }
   certificate.operations = model.operations;
+  certificate.files = model.files;
   if (!is_whole) give_proof(certificate, model.reader, model.tracked);
   if (std::holds_alternative<std::monostate>(certificate.proof)) return;
   try {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +41,7 @@ struct ReadModel {
   /// Its operations on the tensors of its file, for certificates; none: it has no file.
   std::shared_ptr<const Operations> operations = {};
   const TensorFile* tensors = nullptr;
+  std::map<std::string, std::string> files = {};  ///< Certificate::files
 };
 
 /// Words to read beside the proof.

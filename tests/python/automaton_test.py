@@ -1,6 +1,8 @@
 """Automata, their words and their algebra, from Python."""
 import gc
+import os
 import pickle
+import tempfile
 import unittest
 
 import krohn
@@ -110,6 +112,14 @@ class Automata(unittest.TestCase):
         jobs = krohn.classify("name:A5")
         self.assertEqual([group["name"] for group in jobs[0]["groups"]], ["A_5"])
         self.assertEqual({row["answer"] for row in jobs[0]["architectures"]}, {"yes", "no"})
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "semigroup.g")  # which begins in no state of its own
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("S := Semigroup( Transformation( [ 1, 1, 4, 3 ] ) );\n")
+            (job,) = krohn.classify(path)
+            self.assertEqual([group["name"] for group in job.groups], ["Z_2"])
+            with self.assertRaisesRegex(krohn.InputError, "initial := 1;"):
+                krohn.Automaton(path)
 
 
 if __name__ == "__main__":

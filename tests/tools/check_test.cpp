@@ -145,6 +145,44 @@ TEST_CASE("a cell trained to a proof has a certificate that others establish, in
   }
 }
 
+TEST_CASE("a certificate of a checkpoint is refused beside another config.json or tokens.json") {
+  const Workplace place("bound-files");
+  REQUIRE(place.shell("krohn compile name:tomita1 --target qwen3-next -o ck && krohn verify ck --certificate ck.cert")
+              .status == 0);
+  const bool has_python = place.shell("python3 --version").status == 0;
+  const auto judge = [&](const std::string& certificate, const std::string& model, int status, int by_python,
+                         const std::string& says) {
+    CAPTURE(certificate);
+    CAPTURE(model);
+    for (const auto& [line, expected] :
+         {std::pair("krohn check " + certificate + " " + model, status),
+          std::pair("python3 '" KROHN_ROOT "/tools/check/krohn_check.py' " + certificate + " " + model, by_python)}) {
+      if (line.starts_with("python3") && !has_python) continue;
+      const Outcome outcome = place.shell(line);
+      CHECK(outcome.status == expected);
+      std::string all = outcome.out + outcome.err;
+      for (std::size_t at; (at = all.find("\n    ")) != std::string::npos;) all.replace(at, 5, " ");
+      CHECK_MESSAGE(contains(all, says), all);
+    }
+  };
+  judge("ck.cert", "ck", 0, 0, "established: proved");
+  judge("ck.cert", "ck/model.safetensors", 0, 0, "established: proved");
+  CHECK(contains(place.shell("krohn check ck.cert ck").out, "beside the same config.json and tokens.json"));
+  CHECK(json::parse(place.shell("krohn check ck.cert ck --json").out).at("not_compared").empty());
+  for (const std::string name : {"config.json", "tokens.json"}) {
+    REQUIRE(place
+                .shell("cp -r ck other && echo >> other/" + name + " && cp -r ck less && rm less/" + name +
+                       " && sed '1s/\"" + name + "\":\"[0-9a-f]*\",//' ck.cert > older.cert")
+                .status == 0);
+    judge("ck.cert", "other", 2, 1, "another " + name);
+    judge("ck.cert", "less", 2, 1, name);
+    judge("older.cert", "other", 0, 0, "not compared");
+    REQUIRE(place.shell("sed '1s/\"" + name + "\":\"./\"" + name + "\":\"/' ck.cert > forged.cert").status == 0);
+    judge("forged.cert", "ck", 2, 2, "SHA-256");
+    REQUIRE(place.shell("rm -r other less").status == 0);
+  }
+}
+
 TEST_CASE("every model of flash-linear-attention has certificates, and so have trained gates and cells") {
   const Workplace place("certified-operations");
   const bool has_python = place.shell("python3 --version").status == 0;

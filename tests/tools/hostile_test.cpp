@@ -167,11 +167,15 @@ TEST_CASE("files that are something else say so") {
                      "--generators transpositions --target fla-deltanet -o fla")
               .status == 0);
   for (const auto& [line, says] : std::vector<std::pair<std::string, std::string>>{
-           {"krohn verify gru.pt", "ZIP archive"},
+           {"krohn verify gru.pt", "ZIP archive, as PyTorch's .pt (a Python pickle"},
+           {"krohn verify gru.pt", "safetensors.torch.save_file(model.state_dict()"},
            {"krohn verify gru.safetensors", "ZIP archive"},
            {"krohn info gru.pt", "ZIP archive"},
            {"krohn verify old.pt", "pickle"},
+           {"krohn extract old.pt -o e.dot", "`krohn import model.safetensors --as KIND --against LANGUAGE -o FOLDER`"},
            {"krohn info old.pt", "pickle"},
+           {"krohn snap gru.pt -o s.safetensors", "; then `krohn snap FOLDER`"},
+           {"krohn compare gru.pt old.pt", "; then `krohn compare FOLDER`"},
            {"krohn info letters.txt", "a symbol table (names and numbers), not an automaton"},
            {"krohn info p.onnx", "ONNX"},
            {"krohn verify p.onnx", "ONNX"},

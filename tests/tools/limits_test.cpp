@@ -64,17 +64,31 @@ TEST_CASE("every verb ends with its time, with status 3 and what it has found") 
   REQUIRE(place.shell("krohn compile name:S7 -o s7.safetensors").status == 0);
   REQUIRE(place.shell("krohn compile name:parity --target torch-gru -o gru").status == 0);
   REQUIRE(place.shell("krohn verify s5.safetensors --certificate s5.cert").status == 0);
-  REQUIRE(place.shell("yes 's5.cert\ts5.safetensors' | head -300000 > list.tsv").status == 0);
+  REQUIRE(place.shell("mkdir deep && yes 's5.cert\ts5.safetensors' | head -300000 > list.tsv").status == 0);
+  place.write("deep/config.json",
+              R"({"model_type": "retnet", "num_heads": 8, "hidden_size": 1024, "num_hidden_layers": 1000000})");
+  std::string expected;
+  for (int word = 0; word < 20; ++word)
+    expected += fmt::format("{{\"word\": \"{}\", \"answer\": \"reject\"}}\n", std::string(100'000, '0'));
+  place.write("words.jsonl", expected);
+  REQUIRE(place
+              .shell("krohn verify z5.safetensors --test-only --length 10 --certificate short.cert; "
+                     "sed s/:10}/:1000000000000}/ short.cert > long.cert; "
+                     "krohn compile name:tomita1 --target qwen3-next -o ck")
+              .status == 0);
   struct Fact {
     std::string line;
     const char* found = "";  ///< on standard output, whatever the time was spent on afterwards
     double seconds = 0.4;
   };
   const std::string endless = kEndless;
+  std::string delays = "ltlf:";  // 4,096 letters, and a monoid of as many elements
+  for (int i = 1; i <= 6; ++i) delays += fmt::format("{}G (p{} | !X p{})", i == 1 ? "" : " & ", i, i + 6);
   const std::vector<Fact> facts{
       {"info " + endless},
       {"info name:T12 --monoid", "states", 1},
       {"classify 'regex:a{1000}'", "aperiodic", 3},
+      {"classify '" + delays + "' --alphabet valuations", "right regular idempotents", 1},
       {"decompose " + endless},
       {"compile name:S9 -o s9.safetensors"},
       {"smallest 'regex:a{5000}'"},
@@ -100,6 +114,10 @@ TEST_CASE("every verb ends with its time, with status 3 and what it has found") 
       {"table ebrahimi2 -o run"},
       {"snap z5.safetensors -o snapped.safetensors --against " + endless},
       {"report " + endless + " -o x.html"},
+      {"check long.cert z5.safetensors --max-letters 1e13"},
+      {"eval ck --lengths 1e9 --words 16"},
+      {"import gru/parameters.safetensors --as gru --against name:parity --expect words.jsonl -o imported"},
+      {"audit deep"},
   };
   const std::vector<std::string> before = place.files();
   const std::set<std::string> made(before.begin(), before.end());
@@ -119,11 +137,15 @@ TEST_CASE("memory is kept too") {
   const Workplace place("memory");
   const std::string server = data("aalpy/tcp_server_bsd_trans.dot");
   constexpr std::uint64_t kMemory = std::uint64_t{128} << 20;
-  for (const std::string& line :
-       {"classify " + server, "smallest " + server, std::string("compile name:S9 -o s9.safetensors"),
-        std::string("elements name:T9 --max-elements 1e9 --word 0"), "decompose " + server}) {
+  for (const auto& [line, found] :
+       std::vector<std::pair<std::string, std::string>>{{"classify " + server, "commutative"},
+                                                        {"smallest " + server, "127 states"},
+                                                        {"compile name:S9 -o s9.safetensors", ""},
+                                                        {"elements name:T9 --max-elements 1e9 --word 0", ""},
+                                                        {"decompose " + server, ""}}) {
     check_kept(place, line + " --memory 128M", 60, [&](const Timed& outcome, double) -> std::string {
       if (outcome.status != 3) return "another status";
+      if (!contains(outcome.out, found)) return "nothing of " + found;
       if (outcome.peak > kMemory + kMemory / 5 + (std::uint64_t{64} << 20))
         return fmt::format("too much memory, {} MB", outcome.peak >> 20);
       if (!contains(outcome.out + outcome.err, "--memory 128M")) return "the limit is not named";

@@ -121,12 +121,10 @@ TEST_CASE("a checkpoint is told to be read otherwise than its config has it load
   const Workplace place("loaded");
   REQUIRE(place.shell("krohn compile name:tomita1 --target qwen3-next -o ck && cp ck/config.json kept.json").status ==
           0);
-  const std::vector<std::string> lines{"krohn verify ck",
-                                       "krohn run ck random:5",
-                                       "krohn eval ck --lengths 5 --words 5",
-                                       "krohn extract ck -o e.json",
-                                       "krohn snap ck -o s.safetensors",
-                                       "krohn report ck -o p.html --lengths 5 --words 5 >/dev/null; cat p.html"};
+  const std::vector<std::string> lines{
+      "krohn verify ck --precision fp32",    "krohn run ck random:5",
+      "krohn eval ck --lengths 5 --words 5", "krohn extract ck -o e.json",
+      "krohn snap ck -o s.safetensors",      "krohn report ck -o p.html --lengths 5 --words 5 >/dev/null; cat p.html"};
   const auto config = [&](const char* member, const json& value) {
     json all = json::parse(contents(place / "kept.json"));
     all.erase("dtype");
@@ -156,10 +154,11 @@ TEST_CASE("a checkpoint is told to be read otherwise than its config has it load
       CHECK(contains(all, "which is not how its config has it loaded") == (otherwise != nullptr));
       if (otherwise != nullptr) CHECK(contains(all, std::string("loaded, ") + otherwise));
     }
-    CHECK(json::parse(place.shell("krohn verify ck --json").out).at("loaded_in_this_arithmetic") ==
-          (otherwise == nullptr));
+    const json verdict = json::parse(place.shell("krohn verify ck --json").out);
+    CHECK(verdict.at("verdict").at("arithmetic") == (value == "bfloat16" ? "bf16" : "fp32"));
+    CHECK(verdict.at("loaded_in_this_arithmetic") == (otherwise == nullptr || value == "bfloat16"));
   }
-  CHECK(!contains(place.shell("krohn verify ck --precision bf16").out, "has it loaded"));  // which is bf16
+  CHECK(contains(place.shell("krohn verify ck").out, "bf16, qwen3_next token by token, as it is loaded"));
   CHECK(place.shell("krohn verify ck --json").status == 0);
   config("dtype", 16);
   CHECK(place.shell("krohn verify ck").status == 2);

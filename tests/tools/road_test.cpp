@@ -122,7 +122,8 @@ TEST_CASE("mistakes in the arguments are answered by what is near") {
         Fact{"krohn --json info name:S3", "the verb comes first: krohn info"},
         Fact{"krohn info --jsno name:S3", "info has no option \"--jsno\". Did you mean \"--json\"?"},
         Fact{"krohn info name:S3 --jsno=1", "Did you mean \"--json\"?"},
-        Fact{"krohn info", "info needs LANGUAGE"},
+        Fact{"krohn info", "info needs LANGUAGE\n  Try `krohn info "},
+        Fact{"krohn eval", "eval needs FOLDER\n  Try `krohn eval run/"},
         Fact{"krohn info a b c", "info has no place for \"b\" and \"c\""},
         Fact{"krohn info a b c d", "\"b\", \"c\" and \"d\""},
         Fact{"krohn run name:Z5 random:9 --seed", "--seed needs a value"},
@@ -136,7 +137,7 @@ TEST_CASE("mistakes in the arguments are answered by what is near") {
         Fact{"krohn train parity --model bilinear --rates x -o r", "--rates: \"x\" is not a number"},
         Fact{"krohn train --model bilinear -o r", "train needs TASK"},
         Fact{"krohn convert name:S3 a.dot -o b.dot", "convert writes one file"},
-        Fact{"krohn train parity -o r", "train needs --model"},
+        Fact{"krohn train", "train needs --model\n  Try `krohn train modadd5 --model bilinear:"},
         Fact{"krohn tasks parity --length 8 --count 2 -o x.parquet", ".jsonl or .csv"}}) {
     CAPTURE(line);
     const Outcome outcome = place.shell(line);

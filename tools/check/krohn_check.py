@@ -222,6 +222,14 @@ class File:
     def demand(self, condition, message):
         demand(condition, BadInput, f"{self.path}: {message}")
 
+    def beside(self, name):
+        """The SHA-256 of the file of this name in the same folder, or None."""
+        path = os.path.join(os.path.dirname(self.path), name)
+        if not os.path.isfile(path):
+            return None
+        with open(path, "rb") as file:
+            return hashlib.sha256(file.read()).hexdigest()
+
     def take(self, name, kinds, *shape, below=None, optional=False):
         """The tensor's numbers, row after row, all below a bound; real ones in units. A None in `shape` may be any length."""
         if name not in self.tensors and optional:
@@ -724,6 +732,7 @@ class Exact(Network):
 NUMBER, LONG = is_count, lambda x: is_count(x, 0, 2**64 - 1)
 TEXT = lambda x: type(x) is str
 LIST = lambda of: lambda x: type(x) is list and all(map(of, x))
+BOUND = "config.json", "tokens.json"  # files that say what is done with the tensors beside them
 VIEWS = lambda x: type(x) is list and all(LIST(NUMBER)(view) and len(view) > 1 for view in x)
 MEMBERS = {"tokens": LIST(NUMBER), "before": LIST(NUMBER), "after": LIST(NUMBER), "start": LIST(NUMBER), "keep": LIST(NUMBER),
            "name": TEXT, "size": NUMBER, "shape": LIST(NUMBER), "terms": NUMBER, "of": VIEWS, "row of": NUMBER,
@@ -734,8 +743,9 @@ MEMBERS = {"tokens": LIST(NUMBER), "before": LIST(NUMBER), "after": LIST(NUMBER)
            "places": LIST(NUMBER), "labels": LIST(NUMBER), "phase": NUMBER, "depth": NUMBER, "bits": LIST(TEXT), "times": LONG,
            "exponent": TEXT, "expected": NUMBER, "given": lambda x: x is None or NUMBER(x) or TEXT(x), "seed": LONG, "stream": LONG, "words": LONG,
            "length": LONG, "lines": LONG, "a": TEXT, "b": TEXT, "word letters": LIST(TEXT), "maps letters": LIST(NUMBER),
-           "random letters": LONG, "regions start": NUMBER, "regions letters": NUMBER, "lower": TEXT, "upper": TEXT, "format": TEXT, "version": NUMBER, "weights": TEXT, "automaton": TEXT, "arithmetic": TEXT,
-           "form": TEXT, "order": TEXT, "claim": TEXT, "shortest": lambda x: type(x) is bool, "method": TEXT}
+           "random letters": LONG, "regions start": NUMBER, "regions letters": NUMBER, "lower": TEXT, "upper": TEXT, "format": TEXT,
+           "version": NUMBER, "weights": TEXT, "automaton": TEXT, "arithmetic": TEXT, "form": TEXT, "order": TEXT, "claim": TEXT,
+           **dict.fromkeys(BOUND, TEXT), "shortest": lambda x: type(x) is bool, "method": TEXT}
 
 
 class Steps:
@@ -1946,7 +1956,8 @@ def established(steps, file):
     kind, brings = steps.step.get("claim"), "against" in steps.step
     operations = steps.step.get("form") == "operations"
     claim = steps.members("format version weights arithmetic form order claim method" + " automaton" * (not operations)
-                          + " length" * (kind == "proved up to a length") + " shortest" * (kind == "refuted") + " against" * brings)
+                          + " length" * (kind == "proved up to a length") + " shortest" * (kind == "refuted") + " against" * brings
+                          + "".join(f" {name}" for name in BOUND if operations and name in steps.step))
     arithmetic, order, method = claim["arithmetic"], claim["order"], claim["method"]
     steps.demand(claim["format"] == "krohn.certificate" and claim["version"] in (2, 3, 4), "not a certificate of version 2 to 4")
     steps.demand((arithmetic in ARITHMETICS or (arithmetic, claim["form"], method) == ("exact", "structured", "closed codewords"))
@@ -1958,7 +1969,7 @@ def established(steps, file):
                  and (not brings or method in ("closed reachable set", "failing word", "sampled", "closed regions"))
                  and (not operations or arithmetic in ("fp32", "fp64", "bf16"))
                  and (method != "closed regions" or operations and arithmetic == "fp32"), "such a claim is not held against a language of its own")
-    for name in ("weights", "automaton"):
+    for name in ("weights", "automaton", *BOUND):
         steps.demand(re.fullmatch("[0-9a-f]{64}", claim.get(name, "0" * 64)), f"`{name}` is no SHA-256")
     if operations:
         steps.read()
@@ -1967,6 +1978,8 @@ def established(steps, file):
         steps.demand(claim["version"] == (4 if method == "closed regions" else 2 + newer), "the version is not that of the operations")
         named = [(name, *file.tensors[name]) for name in sorted(set(net.names))]
         demand(claim["weights"] == file.hashed(named, []), Refused, "the certificate was made for another model: other weights")
+        for name in BOUND:
+            demand(name not in claim or file.beside(name) == claim[name], Refused, f"the certificate was made for another {name}")
         net.against(language(steps, None, False))
         model = None
     else:
@@ -1993,7 +2006,9 @@ def established(steps, file):
     orders["any"] += ", with functions within 2^-21" * (method == "closed regions")
     sentence = f"{words}, in {arithmetic}, {orders[order]}" + ", with dense weights" * (claim["form"] == "dense")
     if operations:
-        sentence += ", of the listed operations on the tensors that they name (no other file of the folder was compared)"
+        others = [name for name in BOUND if name not in claim]
+        sentence += ", of the listed operations on the tensors that they name"
+        sentence += f" ({' and '.join(others)} {'was' if len(others) == 1 else 'were'} not compared)" * bool(others)
     if brings:
         asked = sum(x is not None for x in net.truth.wanted)
         return (f"{sentence}, held against the language in the certificate, which asks in {asked} of its "

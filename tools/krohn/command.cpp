@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -125,6 +126,16 @@ std::string in_our_words(const CLI::App& verb, const CLI::ParseError& error) {
   return text;
 }
 
+/// The first line of the verb's examples that begins with it.
+std::string first_example(const std::string& verb) {
+  std::istringstream examples(verb_help(verb).examples);
+  for (std::string line; std::getline(examples, line);)
+    if (const std::string example = line.substr(line.find_first_not_of(' '));
+        example.starts_with("krohn " + verb + " "))
+      return example;
+  return {};
+}
+
 /// Help and version are "errors" to the library; the rest are mistakes in the arguments.
 int usage_outcome(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* verb = &app;
@@ -135,7 +146,11 @@ int usage_outcome(const CLI::App& app, const CLI::ParseError& error) {
     flush_output();
     return kDone;
   }
-  return complain(fmt::format("{}\nTry `krohn help {}`.", in_our_words(*verb, error), verb->get_name()), kBadInput);
+  std::string hint = fmt::format("`krohn help {}`", verb->get_name());
+  if (error.get_name() == "RequiredError")
+    if (const std::string example = first_example(verb->get_name()); !example.empty())
+      hint = fmt::format("`{}`, or {}", example, hint);
+  return complain(fmt::format("{}\nTry {}.", in_our_words(*verb, error), hint), kBadInput);
 }
 
 std::vector<std::string> given;

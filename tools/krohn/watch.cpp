@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/time_limit.h"
@@ -25,10 +26,28 @@ constexpr Clock::duration kBetweenLooks = std::chrono::milliseconds(50);
 
 std::string memory_option(const VerbLimits& limits) { return "--memory " + size_text(limits.memory); }
 
+std::mutex telling;
+std::function<std::string(const std::string&)> tell_found;
+
+std::string found_by_now(const std::string& limit) {
+  constexpr double kSeconds = 0.1;
+  const std::lock_guard lock(telling);
+  if (!tell_found) return {};
+  const TimeLimit briefly(kSeconds, limit);
+  try {
+    return tell_found(limit);
+  } catch (const std::exception&) {  // it is no time for complaints
+    return {};
+  }
+}
+
 /// The work does not hear of its limits. What was printed is flushed if nobody is printing at this moment.
 [[noreturn]] void end_process(const std::string& what) {
   remove_pending_files();
-  if (ftrylockfile(stdout) == 0) fflush_unlocked(stdout);
+  if (ftrylockfile(stdout) == 0) {
+    fmt::print("{}", found_by_now(what));
+    fflush_unlocked(stdout);
+  }
   const std::string message =
       fmt::format("{}krohn: {}; allow more\n", isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "", what);
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, message.data(), message.size());
@@ -36,6 +55,11 @@ std::string memory_option(const VerbLimits& limits) { return "--memory " + size_
 }
 
 }  // namespace
+
+void tell_if_ended(std::function<std::string(const std::string& limit)> tell) {
+  const std::lock_guard lock(telling);
+  tell_found = std::move(tell);
+}
 
 std::string VerbLimits::time_option() const { return fmt::format("--time {:g}", seconds); }
 

@@ -21,9 +21,15 @@ struct VerbLimits {
 /// has found. Only the limits of threads are set where `is_alone` is false: other work goes on in the process.
 int within_limits(const VerbLimits& limits, bool is_alone, const std::function<int()>& work);
 
+/// Sets how to tell what has been found so far, should work that does not hear of a limit be ended from outside: a text
+/// for standard output, from the limit. It replaces the one before; an empty one says that the work tells by itself
+/// now. It is called in another thread, with a tenth of a second, and owns what it reads.
+void tell_if_ended(std::function<std::string(const std::string& limit)> tell);
+
 /// While one lives, a thread looks twenty times a second. Of work that does not poll its limits it makes an end, a
-/// twentieth past the time or a fifth past the memory: what was printed stays, unfinished files go, and the exit status
-/// is that of a limit. On standard error it says what is being done (progress.h), `doing` where nothing else is said.
+/// twentieth past the time or a fifth past the memory: what was printed stays, what was found is told, unfinished files
+/// go, and the exit status is that of a limit. On standard error it says what is being done (progress.h), `doing` where
+/// nothing else is said.
 class Watch {
  public:
   Watch(const VerbLimits& limits, const std::string& doing);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -199,6 +200,7 @@ struct Certificate {
   /// automaton, or numbers of logits.
   std::optional<TrackedAutomaton> language = {};
   std::shared_ptr<const Operations> operations = {};  ///< of a model that is no network
+  std::map<std::string, std::string> files = {};      ///< its other files: their SHA-256 by name (digests_of_files)
   std::string method;                                 ///< "closed codewords", "closed reachable set", "sampled"
   std::string evidence;                               ///< one sentence: what was checked and how much of it
   Proof proof;                       ///< the same for a re-checker; nothing when the claim cannot be written down

@@ -481,6 +481,7 @@ TEST_CASE("errors name the column") {
            {"a\\1", 2, "back-references"},
            {"\\k<x>", 1, "back-references"},
            {"(?P=x)", 1, "back-references"},
+           {"(?P<1>a)", 5, "begins with a letter"},
            {"a\\Z", 2, "write \\z for the end"},
            {"\\Gx", 1, "write \\A for the start"},
            {"a\\012", 2, "octal in other engines"},

@@ -9,6 +9,7 @@
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/networks/device_place.h"
+#include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/checkpoints/checkpoint_model.h"
 #include "krohn/simulate/checkpoints/checkpoint_operations.h"
@@ -97,6 +98,7 @@ class AskedCheckpoint final : public AskedModel {
     model_->operations = std::make_shared<const Operations>(checkpoint_operations(checkpoint_, *network_));
     in_file_ = tensors_in_file(checkpoint_);
     model_->tensors = &in_file_;
+    model_->files = digests_of_files(options.model);
   }
 
   const Alphabet& alphabet() const override { return checkpoint_.automaton->alphabet(); }
@@ -114,7 +116,7 @@ class AskedCheckpoint final : public AskedModel {
     std::vector<std::string> lines{
         fmt::format("{}, {} {}{}", to_string(question.how.arithmetic), traits_of(checkpoint_.config.family).model_type,
                     in_chunks_ ? "in chunks of 64 tokens" : "token by token",
-                    loaded_otherwise(checkpoint_, to_string(question.how.arithmetic))),
+                    as_loaded(to_string(question.how.arithmetic))),
         checkpoint_.tokens.begin
             ? fmt::format("every word after token {}, which begins it; the empty word is that token alone",
                           *checkpoint_.tokens.begin)
@@ -136,6 +138,11 @@ class AskedCheckpoint final : public AskedModel {
   }
 
  private:
+  std::string as_loaded(const std::string& arithmetic) const {
+    const std::string otherwise = loaded_otherwise(checkpoint_, arithmetic);
+    return arithmetic == "bf16" && otherwise.empty() ? ", as it is loaded" : otherwise;
+  }
+
   std::optional<RandomFailure> failure_in_chunks(const RandomTest& asked, const Question& question) const {
     CheckpointSampleOptions how{asked.length, asked.words, asked.seed, {}};
     if (question.progress)

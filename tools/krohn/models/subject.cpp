@@ -164,14 +164,21 @@ void require_model(const std::string& name, const std::string& verb) {
     kind = kind_of_binary({beginning.data(), static_cast<std::size_t>(file.gcount())});
   }
   if (!kind.empty()) kind = "this is " + kind + ". ";
-  if (verb == "import")
-    throw InputError(name, kind +
-                               "import takes the weights of a model: in Python, safetensors.torch.save_file("
-                               "model.state_dict(), \"model.safetensors\") writes them; `krohn import "
-                               "model.safetensors --as KIND --against LANGUAGE -o FOLDER` reads that file");
-  throw InputError(name, fmt::format("{}{} takes a .safetensors model or a folder of `krohn train`; `krohn compile` "
-                                     "makes a model of a language",
-                                     kind, verb));
+  constexpr std::array kOfTorch{".pt", ".pth", ".bin", ".ckpt"};
+  const bool is_of_torch = std::ranges::find(kOfTorch, fs::path(name).extension()) != kOfTorch.end();
+  if (verb == "import" || is_of_torch || !kind.empty())
+    throw InputError(name,
+                     fmt::format("{}{} takes {}: in Python, safetensors.torch.save_file(model.state_dict(), "
+                                 "\"model.safetensors\") writes the weights of a PyTorch model, and `krohn import "
+                                 "model.safetensors --as KIND --against LANGUAGE -o FOLDER` reads them{}",
+                                 kind, verb,
+                                 verb == "import" ? "the weights of a model"
+                                                  : "a .safetensors model, a folder of `krohn train` or a checkpoint",
+                                 verb == "import" ? "" : fmt::format("; then `krohn {} FOLDER`", verb)));
+  throw InputError(
+      name, fmt::format("{}{} takes a .safetensors model, a folder of `krohn train` or a checkpoint; `krohn compile` "
+                        "makes a model of a language",
+                        kind, verb));
 }
 
 bool is_model_name(const std::string& name) {

@@ -351,7 +351,8 @@ function established(text, net, weights, automaton) {
 
 /// The same of a model that the certificate describes operation by operation; `weights` are the tensors that it names.
 function establishedOfOperations(text, weights) {
-  const steps = new Steps(text), claim = claimOf(steps, [...CLAIM.filter(name => name !== "automaton"), "against"]);
+  const steps = new Steps(text), files = ["config.json", "tokens.json"].filter(name => Object.hasOwn(steps.step, name));
+  const claim = claimOf(steps, [...CLAIM.filter(name => name !== "automaton"), "against", ...files]);
   let net = null;
   const method = byMethod(claim, {
     "proved, closed reachable set": () => closedPairs(net, steps, null),

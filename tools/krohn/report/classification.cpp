@@ -153,12 +153,17 @@ void add_architectures(Job& job, const Dfa& part) {
   }
 }
 
-Job job(std::string name, Dfa automaton, const AlgebraOptions& options) {
+Job job(std::string name, Dfa automaton, const AlgebraOptions& options, const std::function<void(const Job&)>& found) {
   // Half of the time for the monoid, half of the rest for the classes; what is left goes to the architectures.
   std::optional<Waiting> waiting;
   waiting.emplace(fmt::format("looking at the monoid of {} states", with_thousands(automaton.states())));
-  Algebra algebra = analyse_within_limits(automaton, options);
-  Job result{std::move(name), std::move(automaton), std::move(algebra), {}, {}, {}, 0, {}};
+  Job result{std::move(name), std::move(automaton), {}, {}, {}, {}, 0, {}};
+  const auto tell = [&] {
+    if (found) found(result);
+  };
+  tell();
+  result.algebra = analyse_within_limits(result.automaton, options);
+  tell();
   if (result.automaton.is_acceptor() && result.name != kTracking) {
     const TimeLimit part = TimeLimit::part(0.5);
     waiting.reset();
@@ -168,6 +173,7 @@ Job job(std::string name, Dfa automaton, const AlgebraOptions& options) {
     result.classes = language_classes(result.automaton, result.algebra, limits);
     complete(result.algebra, result.classes);
     result.transformers = transformers(result.automaton, result.algebra);
+    tell();
   }
   waiting.reset();
   waiting.emplace("building and proving architectures");
@@ -177,26 +183,28 @@ Job job(std::string name, Dfa automaton, const AlgebraOptions& options) {
   } catch (const LimitError& error) {
     result.limit = error.what();
   }
+  tell();
   return result;
 }
 
 }  // namespace
 
-std::vector<Job> classify(const Dfa& given, const AlgebraOptions& options) {
+std::vector<Job> classify(const Dfa& given, const AlgebraOptions& options,
+                          const std::function<void(const Job&)>& found) {
   std::vector<Job> jobs;
   if (!given.has_start()) {  // there are no words to accept
-    jobs.push_back(job("state tracking from every state", given, options));
+    jobs.push_back(job("state tracking from every state", given, options, found));
     return jobs;
   }
   Dfa tracked = canonical(given), minimal = minimise(given);
   if (tracked.states() == minimal.states()) {
-    jobs.push_back(job("state tracking and acceptance", std::move(minimal), options));
+    jobs.push_back(job("state tracking and acceptance", std::move(minimal), options, found));
   } else {
     {
       const TimeLimit half = TimeLimit::part(0.5);
-      jobs.push_back(job(kTracking, std::move(tracked), options));
+      jobs.push_back(job(kTracking, std::move(tracked), options, found));
     }
-    jobs.push_back(job("acceptance", std::move(minimal), options));
+    jobs.push_back(job("acceptance", std::move(minimal), options, found));
   }
   return jobs;
 }

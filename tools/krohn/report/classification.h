@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -33,7 +34,9 @@ struct Job {
 /// size; of a transformation semigroup state tracking from every state. Where a limit is met, that of the time too
 /// (groups/base/time_limit.h), what needs no monoid is still decided. Every yes of an architecture is that of a network
 /// which was built and proved against the automaton, in fp64; every no has a witness that was checked.
-std::vector<Job> classify(const Dfa& given, const AlgebraOptions& options);
+/// `found` hears of every job at first without its algebra, then whenever more is known, and as it is returned.
+std::vector<Job> classify(const Dfa& given, const AlgebraOptions& options,
+                          const std::function<void(const Job&)>& found = {});
 
 /// The verdicts and architectures that a limit left open.
 std::size_t undecided(const std::vector<Job>& jobs);

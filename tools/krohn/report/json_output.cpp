@@ -49,12 +49,14 @@ std::string report_text(const nlohmann::ordered_json& report) {
 JsonTaker::JsonTaker() : outer_(taking) { taking = this; }
 JsonTaker::~JsonTaker() { taking = outer_; }
 
-void print_json(const nlohmann::ordered_json& report) {
+void print_told(const std::string& text) {
   if (taking != nullptr)
-    taking->text_ = report_text(report);
+    taking->text_ = text;
   else
-    std::fputs(report_text(report).c_str(), stdout);
+    fmt::print("{}", text);
 }
+
+void print_json(const nlohmann::ordered_json& report) { print_told(report_text(report)); }
 
 bool finds_all(nlohmann::ordered_json& facts, bool is_json, const std::function<void()>& find) {
   try {

@@ -20,7 +20,10 @@ std::string json_text(const nlohmann::ordered_json& json);
 /// `json_text` of an object with "schema" before its own fields: what `--json` prints and run.json holds.
 std::string report_text(const nlohmann::ordered_json& report);
 
-/// `report_text` to standard output, or to the JsonTaker of this thread.
+/// The text to standard output, or to the JsonTaker of this thread.
+void print_told(const std::string& text);
+
+/// Prints `report_text`.
 void print_json(const nlohmann::ordered_json& report);
 
 /// Whether `find` came to its end. A limit that it meets stands beside what it had put into `facts` by then, as
@@ -39,7 +42,7 @@ class JsonTaker {
   const std::string& text() const { return text_; }
 
  private:
-  friend void print_json(const nlohmann::ordered_json& report);
+  friend void print_told(const std::string& text);
   std::string text_;
   JsonTaker* outer_;
 };

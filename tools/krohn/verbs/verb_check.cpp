@@ -1,12 +1,14 @@
 // krohn check — re-checks a certificate with independent code.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
 #include <mutex>
 #include <numeric>
 #include <sstream>
+#include <utility>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
@@ -87,11 +89,25 @@ std::string said_of(const TrackedAutomaton& language) {
                      counted(states, "state"));
 }
 
-/// The files that a certificate of operations does not bind.
-constexpr char kBoundToTensors[] =
-    "of the listed operations on the tensors that they name: whether the model's other files (config.json, "
-    "tokens.json) "
-    "ask for these operations and tokens was not compared";
+/// The files that a certificate of operations does not name by their digests.
+std::vector<std::string> not_compared(const Certificate& certificate) {
+  std::vector<std::string> names;
+  for (const char* name : kBoundFiles)
+    if (!certificate.files.contains(name)) names.emplace_back(name);
+  return names;
+}
+
+std::string bound_to(const Certificate& certificate) {
+  const std::vector<std::string> others = not_compared(certificate);
+  std::string text = "of the listed operations on the tensors that they name";
+  const char* before = ", beside the same";
+  for (const auto& [name, digest] : certificate.files)
+    text += fmt::format("{} {}", std::exchange(before, " and"), name);
+  if (!others.empty())
+    text += fmt::format(": whether the model's other files ({}) ask for these operations and tokens was not compared",
+                        fmt::join(others, ", "));
+  return text;
+}
 
 std::size_t roundings_to_bf16(const Operations& operations) {
   return static_cast<std::size_t>(std::ranges::count(operations.list, "bf16", &Operation::what));
@@ -120,7 +136,7 @@ void print_report(const CheckArguments& options, const Certificate& certificate,
     fmt::print("  {}\n", wrapped(said_of(*certificate.language) +
                                      (compared ? "" : "; --against compares it with the one that you mean"),
                                  kCheckColumns, "    "));
-  if (certificate.operations) fmt::print("  {}\n", wrapped(kBoundToTensors, kCheckColumns, "    "));
+  if (certificate.operations) fmt::print("  {}\n", wrapped(bound_to(certificate), kCheckColumns, "    "));
   fmt::print("  {}\n", wrapped(certificate.method + ": " + found.finding, kCheckColumns, "    "));
   if (compared)
     fmt::print("  {}\n",
@@ -156,6 +172,7 @@ Checked checked(const CheckArguments& options, bool is_shared) {
     result.network = load_network(options.model);
   const CheckedModel model = result.network ? CheckedModel(*result.network) : CheckedModel(tensors);
   result.certificate = load_certificate(options.certificate, model);
+  require_files(result.certificate, options.model);
   result.compared = compare_language(options, result.certificate, result.network ? &*result.network : nullptr);
   result.found = (is_shared && has_shares(result.certificate) ? recheck_by_ranks : recheck)(result.certificate, model,
                                                                                             options.limits);
@@ -173,7 +190,7 @@ nlohmann::ordered_json json_of(const CheckArguments& options, const Checked& res
   if (certificate.operations) {
     json["operations"] = certificate.operations->list.size();
     json["roundings_to_bf16"] = roundings_to_bf16(*certificate.operations);
-    json["not_compared"] = {"config.json", "tokens.json"};
+    json["not_compared"] = not_compared(certificate);
   }
   json["established"] = found.established;
   json["finding"] = found.finding;

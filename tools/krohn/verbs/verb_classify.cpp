@@ -7,6 +7,7 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
+#include "krohn/automata/monoid/properties.h"
 #include "krohn/groups/base/error.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/report/classification.h"
@@ -14,6 +15,7 @@
 #include "tools/krohn/report/table.h"
 #include "tools/krohn/shards/list_work.h"
 #include "tools/krohn/verb.h"
+#include "tools/krohn/watch.h"
 
 namespace krohn {
 namespace {
@@ -40,36 +42,72 @@ std::string groups_in_words(const Algebra& algebra) {
   return "maximal subgroups " + text;
 }
 
-void print_groups(const Job& job) {
+std::string text_of_job(const Job& job) {
   const Algebra& algebra = job.algebra;
-  if (algebra.green)
-    fmt::print("\n{}: {}, a monoid of {} in {}, {}; {}\n", job.name, counted(job.automaton.states(), "state"),
-               counted(algebra.size.str(), "element"), counted(algebra.green->d_classes().size(), "D-class", "es"),
-               counted(algebra.idempotents.str(), "idempotent"), groups_in_words(algebra));
-  else
-    fmt::print("\n{}: {}; the monoid met a limit: {}\n", job.name, counted(job.automaton.states(), "state"),
-               algebra.limit);
+  std::string text = algebra.green
+                         ? fmt::format("\n{}: {}, a monoid of {} in {}, {}; {}\n", job.name,
+                                       counted(job.automaton.states(), "state"), counted(algebra.size.str(), "element"),
+                                       counted(algebra.green->d_classes().size(), "D-class", "es"),
+                                       counted(algebra.idempotents.str(), "idempotent"), groups_in_words(algebra))
+                         : fmt::format("\n{}: {}; the monoid met a limit: {}\n", job.name,
+                                       counted(job.automaton.states(), "state"), algebra.limit);
   std::vector<std::vector<std::string>> rows;
   for (const Verdict& verdict : algebra.verdicts)
     rows.push_back({verdict.property, to_string(verdict.answer), shortened(verdict.witness, 90)});
-  fmt::print("{}", format_table(rows));
+  text += format_table(rows);
   rows.assign(1, {"architecture", "holds it", "construction, or why not"});
   for (const Architecture& row : job.rows) {
     std::string shown = row.construction;
     if (!row.reason.empty()) shown += (shown.empty() ? "" : "; ") + row.reason;
     rows.push_back({row.family, to_string(row.answer), shortened(shown, 90)});
   }
-  fmt::print("\n{}", format_table(rows));
-  if (!job.limit.empty()) fmt::print("  architectures are open: {}\n", job.limit);
-  if (job.classes.empty()) return;
+  if (!job.rows.empty()) text += "\n" + format_table(rows);
+  if (!job.limit.empty()) text += fmt::format("  architectures are open: {}\n", job.limit);
+  if (job.classes.empty()) return text;
   rows = class_rows(job.classes, job.automaton.alphabet());
   rows.insert(rows.begin(), {"class", "lies in it", "defined by, or why not"});
-  fmt::print("\n{}", format_table(rows));
+  text += "\n" + format_table(rows);
   rows.assign(1, {"transformers", "holds it", "source"});
   for (const TransformerVerdict& row : job.transformers)
     rows.push_back({row.family, to_string(row.answer), shortened(row.source, 90)});
-  fmt::print("\n{}", format_table(rows));
+  return text + "\n" + format_table(rows);
 }
+
+/// Whatever is known of a language's jobs, as it is told.
+class JobsTold {
+ public:
+  JobsTold(const ClassifyArguments& options, const Subject& subject, State left_out) : is_json_(options.json) {
+    const std::string& name = options.subjects[0];
+    facts_["subject"] = name;
+    if (left_out > 0) facts_["states_left_out"] = left_out;
+    head_ = visible(name) + "\n";
+    if (subject.has_inferred_letters)
+      head_ += fmt::format("letters {}{}\n", to_string(subject.automaton.alphabet()), remark_on_letters(subject));
+  }
+
+  /// Of a job that was known before: anew.
+  void know(const Job& job) {
+    if (jobs_.empty() || jobs_.back().first != job.name) jobs_.emplace_back(job.name, Json());
+    jobs_.back().second = is_json_ ? job_to_json(job) : Json(text_of_job(job));
+  }
+
+  std::string text() const {
+    std::string text = head_;
+    Json facts = facts_;
+    for (const auto& [name, told] : jobs_)
+      if (is_json_)
+        facts["jobs"].push_back(told);
+      else
+        text += told.get<std::string>();
+    return is_json_ ? report_text(facts) : text;
+  }
+
+ private:
+  bool is_json_;
+  Json facts_;
+  std::string head_;
+  std::vector<std::pair<std::string, Json>> jobs_;
+};
 
 /// All that decides what the lines say.
 std::string options_in_words(const ClassifyArguments& options) {
@@ -112,24 +150,26 @@ int classify_many(const ClassifyArguments& options) {
 
 int classify_all(const ClassifyArguments& options) {
   if (options.is_list()) return classify_many(options);
-  const std::string& name = options.subjects[0];
-  const Subject subject = load_subject(name, options.reading, stderr);
+  const Subject subject = load_subject(options.subjects[0], options.reading, stderr);
   const State left_out = tell_left_out(subject, options.json);
-  const std::vector<Job> jobs = classify(subject.automaton, options.algebra);
-  const int status = undecided(jobs) == 0 ? kDone : kUndecided;
-  if (options.json) {
-    nlohmann::ordered_json facts;
-    facts["subject"] = name;
-    if (left_out > 0) facts["states_left_out"] = left_out;
-    for (const Job& job : jobs) facts["jobs"].push_back(job_to_json(job));
-    print_json(facts);
-    return status;
-  }
-  fmt::print("{}\n", visible(name));
-  if (subject.has_inferred_letters)
-    fmt::print("letters {}{}\n", to_string(subject.automaton.alphabet()), remark_on_letters(subject));
-  for (const Job& job : jobs) print_groups(job);
-  return status;
+  JobsTold telling(options, subject, left_out);
+  const std::vector<Job> jobs = classify(subject.automaton, options.algebra, [&telling](const Job& job) {
+    if (!job.algebra.verdicts.empty()) {
+      telling.know(job);
+      return tell_if_ended([text = telling.text()](const std::string&) { return text; });
+    }
+    tell_if_ended([so_far = telling, name = job.name, automaton = job.automaton](const std::string& limit) {
+      JobsTold known = so_far;
+      Algebra algebra;
+      algebra.limit = limit;
+      algebra.verdicts = partial_verdicts(automaton, limit);
+      known.know({name, automaton, std::move(algebra), {}, {}, {}, 0, {}});
+      return known.text();
+    });
+  });
+  tell_if_ended({});
+  print_told(telling.text());
+  return undecided(jobs) == 0 ? kDone : kUndecided;
 }
 
 }  // namespace

@@ -48,10 +48,7 @@ struct Failure {
 ComparedModel load_compared(const std::string& given, const LanguageOptions& reading) {
   const std::string name = file_of_run(given);
   const bool reads_letters = is_machine(name);
-  if (!reads_letters && !is_model_name(name))
-    throw InputError(name,
-                     "compare takes .safetensors networks, folders of `krohn train` and checkpoints; `krohn compile` "
-                     "writes them");
+  if (!reads_letters) require_model(name, "compare");
   try {
     if (!reads_letters) return compared_model(given, load_network(name));
     return compared_model(given, load_machine(name, reading, widest_precision(name)));

@@ -21,6 +21,7 @@
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/table.h"
 #include "tools/krohn/verb.h"
+#include "tools/krohn/watch.h"
 
 namespace krohn {
 namespace {
@@ -52,75 +53,6 @@ struct Result {
   std::optional<EmulationResult> check;
   ComplexityBounds complexity;
 };
-
-/// The smaller of both, or the one that was found.
-Result smaller_of_both(const Dfa& dfa, const DecomposeArguments& options) {
-  std::optional<Cascade> holonomy;
-  std::vector<std::string> limits;
-  try {
-    const TimeLimit half = TimeLimit::part(0.5);
-    const Waiting waiting("decomposing by holonomy");
-    holonomy = holonomy_decomposition(dfa, options.holonomy);
-  } catch (const LimitError& error) {
-    limits.push_back(fmt::format("holonomy: {}", error.what()));
-  }
-  try {
-    const Waiting waiting("decomposing by a chain of subgroups and resets");
-    Cascade chain = chain_decomposition(dfa, options.chain);
-    return {!holonomy || is_smaller(chain, *holonomy) ? std::move(chain) : *std::move(holonomy), limits, {}, {}};
-  } catch (const LimitError& error) {
-    if (!holonomy) throw LimitError(fmt::format("{}; chain: {}", limits.front(), error.what()));
-    return {*std::move(holonomy), {fmt::format("chain: {}", error.what())}, {}, {}};
-  }
-}
-
-/// From the layers of the cascade, and from the monoid where that may say more and is found in time.
-ComplexityBounds complexity_of(const Dfa& dfa, const Cascade& cascade) {
-  ComplexityBounds bounds;
-  for (const CascadeLayer& layer : cascade.layers)
-    bounds.upper += !layer.component.empty() && layer.component != "trivial";
-  bounds.upper_by = "layers with groups";
-  bounds.lower_by = "nothing better is known";
-  // The groups of holonomy divide the monoid, those of the chain need not.
-  if (bounds.upper > 0 && cascade.method == "holonomy") bounds.lower = 1, bounds.lower_by = "not aperiodic";
-  if (bounds.upper == 0) bounds.lower_by = bounds.upper_by = "aperiodic";
-  if (bounds.upper == bounds.lower) return bounds;
-  try {
-    const TimeLimit part = TimeLimit::part(0.25);
-    const Waiting waiting("bounding the complexity by the monoid");
-    const ComplexityBounds more = complexity_bounds(GreenStructure::of(letter_maps(dfa), dfa.states()), dfa.states());
-    if (more.upper < bounds.upper) bounds.upper = more.upper, bounds.upper_by = more.upper_by;
-    if (more.lower > bounds.lower) bounds.lower = more.lower, bounds.lower_by = more.lower_by;
-  } catch (const LimitError&) {  // bounds are bounds
-  }
-  return bounds;
-}
-
-Result decompose(const Dfa& dfa, const DecomposeArguments& options) {
-  Result result = options.method == "chain"      ? Result{chain_decomposition(dfa, options.chain), {}, {}, {}}
-                  : options.method == "holonomy" ? Result{holonomy_decomposition(dfa, options.holonomy), {}, {}, {}}
-                                                 : smaller_of_both(dfa, options);
-  result.complexity = complexity_of(dfa, result.cascade);
-  if (options.primes) try {
-      result.cascade = prime_cascade(result.cascade, {options.holonomy.max_contexts, kLargestSimple});
-    } catch (const LimitError& error) {
-      result.limits.push_back(fmt::format("groups are not cut: {}", error.what()));
-    }
-  if (options.swaps) try {
-      result.cascade = swap_cascade(result.cascade);
-    } catch (const LimitError& error) {
-      result.limits.push_back(fmt::format("letters are not cut: {}", error.what()));
-    }
-  try {
-    const Waiting waiting("checking the emulation");
-    result.check = check_emulation(result.cascade, dfa);
-  } catch (const LimitError& error) {
-    result.limits.push_back(fmt::format("emulation is not checked: {}", error.what()));
-  }
-  if (result.check && !result.check->holds)
-    throw Error("the cascade does not emulate its automaton: " + result.check->counterexample);
-  return result;
-}
 
 /// Contexts and nodes that no word reaches are null.
 Json with_holes(const std::vector<Context>& numbers) {
@@ -163,34 +95,118 @@ Json cascade_json(const DecomposeArguments& options, const Dfa& dfa, const Resul
   return facts;
 }
 
-void print_layers(const DecomposeArguments& options, const Dfa& dfa, const Result& result) {
+std::string told(const DecomposeArguments& options, const Dfa& dfa, const Result& result) {
+  if (options.json) return report_text(cascade_json(options, dfa, result));
   const Cascade& cascade = result.cascade;
-  fmt::print("{}: {}; a cascade of {} by {}\n", visible(options.subject), counted(dfa.states(), "state"),
-             counted(cascade.layers.size(), "layer"), cascade.method);
+  std::string text =
+      fmt::format("{}: {}; a cascade of {} by {}\n", visible(options.subject), counted(dfa.states(), "state"),
+                  counted(cascade.layers.size(), "layer"), cascade.method);
   std::vector<std::vector<std::string>> rows{{"layer", "labels", "group", "actions", "contexts"}};
   for (std::size_t k = 0; k < cascade.layers.size(); ++k) {
     const CascadeLayer& layer = cascade.layers[k];
     rows.push_back({std::to_string(k + 1), std::to_string(layer.width), layer.component,
                     std::to_string(layer.actions.size()), with_thousands(layer.wiring.action_of.size())});
   }
-  fmt::print("{}", format_table(rows));
+  text += format_table(rows);
   if (result.check)
-    fmt::print("emulation proved for all label tuples ({} checked)\n", counted(result.check->checked, "triple"));
+    text +=
+        fmt::format("emulation proved for all label tuples ({} checked)\n", counted(result.check->checked, "triple"));
   const ComplexityBounds& bounds = result.complexity;
-  if (bounds.lower == bounds.upper)
-    fmt::print("Krohn–Rhodes complexity {} ({})\n", bounds.lower, bounds.lower_by);
-  else
-    fmt::print("Krohn–Rhodes complexity at least {} ({}), at most {} ({})\n", bounds.lower, bounds.lower_by,
-               bounds.upper, bounds.upper_by);
-  for (const std::string& limit : result.limits) fmt::print("{}\n", limit);
+  text += bounds.lower == bounds.upper ? fmt::format("Krohn–Rhodes complexity {} ({})\n", bounds.lower, bounds.lower_by)
+                                       : fmt::format("Krohn–Rhodes complexity at least {} ({}), at most {} ({})\n",
+                                                     bounds.lower, bounds.lower_by, bounds.upper, bounds.upper_by);
+  for (const std::string& limit : result.limits) text += limit + "\n";
+  return text;
+}
+
+void keep_found(const DecomposeArguments& options, const Dfa& dfa, const Result& result) {
+  tell_if_ended([text = told(options, dfa, result)](const std::string&) { return text; });
+}
+
+ComplexityBounds complexity_of_layers(const Cascade& cascade) {
+  ComplexityBounds bounds;
+  for (const CascadeLayer& layer : cascade.layers)
+    bounds.upper += !layer.component.empty() && layer.component != "trivial";
+  bounds.upper_by = "layers with groups";
+  bounds.lower_by = "nothing better is known";
+  // The groups of holonomy divide the monoid, those of the chain need not.
+  if (bounds.upper > 0 && cascade.method == "holonomy") bounds.lower = 1, bounds.lower_by = "not aperiodic";
+  if (bounds.upper == 0) bounds.lower_by = bounds.upper_by = "aperiodic";
+  return bounds;
+}
+
+/// From the layers of the cascade, and from the monoid where that may say more and is found in time.
+ComplexityBounds complexity_of(const Dfa& dfa, const Cascade& cascade) {
+  ComplexityBounds bounds = complexity_of_layers(cascade);
+  if (bounds.upper == bounds.lower) return bounds;
+  try {
+    const TimeLimit part = TimeLimit::part(0.25);
+    const Waiting waiting("bounding the complexity by the monoid");
+    const ComplexityBounds more = complexity_bounds(GreenStructure::of(letter_maps(dfa), dfa.states()), dfa.states());
+    if (more.upper < bounds.upper) bounds.upper = more.upper, bounds.upper_by = more.upper_by;
+    if (more.lower > bounds.lower) bounds.lower = more.lower, bounds.lower_by = more.lower_by;
+  } catch (const LimitError&) {  // bounds are bounds
+  }
+  return bounds;
+}
+
+/// The smaller of both, or the one that was found.
+Result smaller_of_both(const Dfa& dfa, const DecomposeArguments& options) {
+  std::optional<Result> holonomy;
+  std::vector<std::string> limits;
+  try {
+    const TimeLimit half = TimeLimit::part(0.5);
+    const Waiting waiting("decomposing by holonomy");
+    holonomy = Result{holonomy_decomposition(dfa, options.holonomy), {}, {}, {}};
+    holonomy->complexity = complexity_of_layers(holonomy->cascade);
+    keep_found(options, dfa, *holonomy);
+  } catch (const LimitError& error) {
+    limits.push_back(fmt::format("holonomy: {}", error.what()));
+  }
+  try {
+    const Waiting waiting("decomposing by a chain of subgroups and resets");
+    Cascade chain = chain_decomposition(dfa, options.chain);
+    if (!holonomy || is_smaller(chain, holonomy->cascade)) return {std::move(chain), limits, {}, {}};
+  } catch (const LimitError& error) {
+    if (!holonomy) throw LimitError(fmt::format("{}; chain: {}", limits.front(), error.what()));
+    holonomy->limits.push_back(fmt::format("chain: {}", error.what()));
+  }
+  return *std::move(holonomy);
+}
+
+Result decompose(const Dfa& dfa, const DecomposeArguments& options) {
+  Result result = options.method == "chain"      ? Result{chain_decomposition(dfa, options.chain), {}, {}, {}}
+                  : options.method == "holonomy" ? Result{holonomy_decomposition(dfa, options.holonomy), {}, {}, {}}
+                                                 : smaller_of_both(dfa, options);
+  result.complexity = complexity_of(dfa, result.cascade);
+  keep_found(options, dfa, result);
+  if (options.primes) try {
+      result.cascade = prime_cascade(result.cascade, {options.holonomy.max_contexts, kLargestSimple});
+    } catch (const LimitError& error) {
+      result.limits.push_back(fmt::format("groups are not cut: {}", error.what()));
+    }
+  if (options.swaps) try {
+      result.cascade = swap_cascade(result.cascade);
+    } catch (const LimitError& error) {
+      result.limits.push_back(fmt::format("letters are not cut: {}", error.what()));
+    }
+  try {
+    const Waiting waiting("checking the emulation");
+    result.check = check_emulation(result.cascade, dfa);
+  } catch (const LimitError& error) {
+    result.limits.push_back(fmt::format("emulation is not checked: {}", error.what()));
+  }
+  if (result.check && !result.check->holds)
+    throw Error("the cascade does not emulate its automaton: " + result.check->counterexample);
+  return result;
 }
 
 /// Of a machine whose layers were not built in time: what bounds its complexity all the same.
-void report_outline(const DecomposeArguments& options, const Dfa& dfa, const HolonomyOutline& outline,
-                    const std::string& limit) {
+std::string told(const DecomposeArguments& options, State states, const HolonomyOutline& outline,
+                 const std::string& limit) {
   const std::uint64_t lower = outline.heights_with_groups > 0 ? 1 : 0;
   if (options.json) {
-    Json facts{{"subject", options.subject}, {"states", dfa.states()}};
+    Json facts{{"subject", options.subject}, {"states", states}};
     facts["method"] = "holonomy";
     facts["layers"] = Json::array();
     facts["holonomy"] = {{"image_sets", outline.sets},
@@ -200,15 +216,15 @@ void report_outline(const DecomposeArguments& options, const Dfa& dfa, const Hol
     facts["complexity"] = {{"at_least", lower}, {"at_most", outline.heights_with_groups}};
     facts["emulation"] = Json();
     facts["limits"] = {limit};
-    print_json(facts);
-    return;
+    return report_text(facts);
   }
-  fmt::print("{}: {}; no cascade was built\n", visible(options.subject), counted(dfa.states(), "state"));
-  fmt::print("holonomy has {} heights, of {} of {} image sets; {} with groups\n", outline.heights,
-             counted(outline.classes, "class", "es"), with_thousands(outline.sets), outline.heights_with_groups);
-  fmt::print("Krohn–Rhodes complexity at least {} ({}), at most {} (heights with groups)\n", lower,
-             lower > 0 ? "not aperiodic" : "aperiodic", outline.heights_with_groups);
-  fmt::print("{}\n", limit);
+  return fmt::format(
+      "{}: {}; no cascade was built\n"
+      "holonomy has {} heights, of {} of {} image sets; {} with groups\n"
+      "Krohn–Rhodes complexity at least {} ({}), at most {} (heights with groups)\n{}\n",
+      visible(options.subject), counted(states, "state"), outline.heights, counted(outline.classes, "class", "es"),
+      with_thousands(outline.sets), outline.heights_with_groups, lower, lower > 0 ? "not aperiodic" : "aperiodic",
+      outline.heights_with_groups, limit);
 }
 
 std::string picture_format(const std::string& path) {
@@ -221,13 +237,19 @@ int run_decompose(DecomposeArguments options) {
   tell_left_out(subject, options.json);
   const Dfa dfa = options.minimal ? minimise(subject.automaton) : canonical(subject.automaton);
   std::optional<HolonomyOutline> outline;
-  options.holonomy.outline = [&outline](const HolonomyOutline& known) { outline = known; };
+  options.holonomy.outline = [&](const HolonomyOutline& known) {
+    outline = known;
+    tell_if_ended([options, states = dfa.states(), known](const std::string& limit) {
+      return told(options, states, known, limit);
+    });
+  };
   std::optional<Result> decomposed;
   try {
     decomposed = decompose(dfa, options);
   } catch (const LimitError& error) {
     if (!outline) throw;
-    report_outline(options, dfa, *outline, error.what());
+    tell_if_ended({});
+    print_told(told(options, dfa.states(), *outline, error.what()));
     return kUndecided;
   }
   const Result& result = *decomposed;
@@ -236,10 +258,8 @@ int run_decompose(DecomposeArguments options) {
     const std::string dot = to_drawn_dot(result.cascade);
     write_file(options.picture, format == "dot" ? dot : render_dot(dot, format, "dot"));
   }
-  if (options.json)
-    print_json(cascade_json(options, dfa, result));
-  else
-    print_layers(options, dfa, result);
+  tell_if_ended({});
+  print_told(told(options, dfa, result));
   return result.limits.empty() ? kDone : kUndecided;
 }
 

@@ -25,6 +25,7 @@
 #include "tools/krohn/report/table.h"
 #include "tools/krohn/report/verdict.h"
 #include "tools/krohn/verb.h"
+#include "tools/krohn/watch.h"
 
 namespace krohn {
 namespace {
@@ -138,9 +139,20 @@ void report_extraction(const ExtractArguments& options, const Extraction& found,
   line(relation(found, expected));
 }
 
+/// What is found is kept before it is compared.
+void keep_automaton(const ExtractArguments& options, const Extraction& found) {
+  write_automaton_file(found.automaton, options.output);
+  const State states = found.automaton.states();
+  const Json facts{{"model", options.model}, {"output", options.output}, {"states", states}};
+  tell_if_ended([text = options.json ? report_text(facts)
+                                     : fmt::format("{}: {}, extracted from {}\n", visible(options.output),
+                                                   counted(states, "state"),
+                                                   visible(options.model))](const std::string&) { return text; });
+}
+
 int finish(const ExtractArguments& options, const Extraction& found, const StateCentres& centres,
            const Expected& expected) {
-  write_automaton_file(found.automaton, options.output);
+  tell_if_ended({});
   if (options.json)
     print_json(extraction_json(options, found, centres, expected));
   else
@@ -159,6 +171,7 @@ int extract_from_machine(ExtractArguments options) {
     options.extract.progress = [&progress](std::uint64_t letters) { progress.update(letters); };
     found = extract_machine(subject, options.extract);
   }
+  keep_automaton(options, *found);
   return finish(options, *found, trained_centres(*subject.machine, *subject.task, found->automaton),
                 compare_with(options, input_machine(*subject.task).automaton,
                              subject.is_checkpoint ? "the automaton in the folder" : "the automaton of the task",
@@ -192,6 +205,7 @@ int extract(ExtractArguments options) {
     options.extract.progress = [&progress](std::uint64_t letters) { progress.update(letters); };
     found = extract_automaton(network, arithmetic, options.extract);
   }
+  keep_automaton(options, *found);
   return finish(options, *found, state_centres(network, found->automaton, arithmetic),
                 compare_with(options, network.automaton, "the automaton in the file", found->automaton));
 }

@@ -14,6 +14,7 @@
 #include "tools/krohn/report/smallest_table.h"
 #include "tools/krohn/report/table.h"
 #include "tools/krohn/verb.h"
+#include "tools/krohn/watch.h"
 
 namespace krohn {
 namespace {
@@ -66,32 +67,51 @@ Json witness_json(const Smallest& found, const Alphabet& alphabet) {
   return witness;
 }
 
+/// How bounds are told, of the automaton that they are about.
+struct SizesTold {
+  SmallestArguments options;
+  Dfa automaton;
+  std::string task;
+
+  std::string operator()(const Smallest& found) const {
+    if (options.json) {
+      Json facts{{"subject", options.subject}, {"task", task}, {"states", automaton.states()}};
+      for (const SizeBound& bound : found.bounds) facts["bounds"].push_back(bound_json(bound));
+      facts["witnesses"] = witness_json(found, automaton.alphabet());
+      facts["limits"] = found.limits;
+      return report_text(facts);
+    }
+    std::vector<std::vector<std::string>> rows{
+        {"counted", "in networks of", "at least", "krohn builds", "", "by", "why no fewer"}};
+    for (const SizeBound& bound : found.bounds)
+      rows.push_back({bound.counted, bound.model, bound.least(), bound.built ? std::to_string(*bound.built) : "-",
+                      verdict(bound), bound.construction, bound.because});
+    std::string text = fmt::format("{}: {}, {}\n{}", visible(options.subject), counted(automaton.states(), "state"),
+                                   task == "state" ? "state tracking" : "minimal, for acceptance", format_table(rows));
+    for (const std::string& limit : found.limits) text += limit + "\n";
+    return text;
+  }
+};
+
 int report(const SmallestArguments& options) {
   const Subject subject = load_subject(options.subject, options.reading, stderr);
   const Dfa& given = subject.automaton;
   const std::string task = !options.task.empty() ? options.task : given.is_acceptor() ? "acceptance" : "state";
   if (task == "state") tell_left_out(subject, options.json);
-  const Dfa automaton = task == "state" ? canonical(given) : minimise(given);
-  const Smallest found = smallest(automaton, task == "state" ? states_shown(automaton) : outputs_shown(automaton));
-  const int status = found.limits.empty() ? kDone : kUndecided;
-  if (options.json) {
-    Json facts{{"subject", options.subject}, {"task", task}, {"states", automaton.states()}};
-    for (const SizeBound& bound : found.bounds) facts["bounds"].push_back(bound_json(bound));
-    facts["witnesses"] = witness_json(found, automaton.alphabet());
-    facts["limits"] = found.limits;
-    print_json(facts);
-    return status;
-  }
-  fmt::print("{}: {}, {}\n", visible(options.subject), counted(automaton.states(), "state"),
-             task == "state" ? "state tracking" : "minimal, for acceptance");
-  std::vector<std::vector<std::string>> rows{
-      {"counted", "in networks of", "at least", "krohn builds", "", "by", "why no fewer"}};
-  for (const SizeBound& bound : found.bounds)
-    rows.push_back({bound.counted, bound.model, bound.least(), bound.built ? std::to_string(*bound.built) : "-",
-                    verdict(bound), bound.construction, bound.because});
-  fmt::print("{}", format_table(rows));
-  for (const std::string& limit : found.limits) fmt::print("{}\n", limit);
-  return status;
+  const auto telling =
+      std::make_shared<const SizesTold>(options, task == "state" ? canonical(given) : minimise(given), task);
+  const Dfa& automaton = telling->automaton;
+  const Smallest found = smallest(automaton, task == "state" ? states_shown(automaton) : outputs_shown(automaton),
+                                  [&telling](const Smallest& known) {
+                                    tell_if_ended([telling, so_far = Smallest(known)](const std::string& limit) {
+                                      Smallest told = so_far;
+                                      told.limits.push_back(limit);
+                                      return (*telling)(told);
+                                    });
+                                  });
+  tell_if_ended({});
+  print_told((*telling)(found));
+  return found.limits.empty() ? kDone : kUndecided;
 }
 
 int run_smallest(const SmallestArguments& options) {

@@ -179,10 +179,7 @@ int snap_model(SnapArguments options) {
   require_output(options.output, "the network", "MODEL.safetensors");
   options.model = file_of_run(options.model);
   const bool reads_letters = is_machine(options.model);
-  if (!reads_letters && !is_model_name(options.model))
-    throw InputError(options.model,
-                     "snap takes a .safetensors network, a folder of `krohn train`, which also writes networks, or a "
-                     "checkpoint");
+  if (!reads_letters) require_model(options.model, "snap");
   if (!is_model_name(options.output)) throw InputError(options.output, "the name of the network ends in .safetensors");
   require_writable(options.output);
   const Snapped outcome = reads_letters ? snap(options) : snap(options, load_network(options.model));

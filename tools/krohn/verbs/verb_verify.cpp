@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "krohn/automata/formats/json.h"
+#include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/networks/device_place.h"
@@ -35,8 +36,8 @@ namespace krohn {
 namespace {
 
 struct VerifyArguments {
-  std::string model, against, precision = "fp32", order = "sequential", form = "structured", device = "auto",
-                              certificate, through = "auto", save, resume, checkpoint, expect;
+  std::string model, against, precision, order = "sequential", form = "structured", device = "auto", certificate,
+                                         through = "auto", save, resume, checkpoint, expect;
   std::uint64_t length = 0, from = 0, words = 1, max_pairs = CertifyOptions{}.max_pairs,
                 long_letters = CertifyOptions{}.long_letters, seed = 1, memory = CertifyOptions{}.max_bytes,
                 disk = KeptSearch{}.max_disk_bytes;
@@ -273,7 +274,8 @@ void add_verify(CLI::App& app, Work& chosen) {
   verb.add_option("MODEL", options->model, "A .safetensors file, a folder of `krohn train`, or a checkpoint")
       .required();
   verb.add_option("--against", options->against, "The language that MODEL has to compute").type_name("LANGUAGE");
-  add_arithmetic(verb, options->precision, "The arithmetic of the proof");
+  add_arithmetic(verb, options->precision, "The arithmetic of the proof")
+      .show_default("fp32; of a checkpoint whose config says bfloat16, bf16");
   add_order(verb, options->order);
   verb.add_flag(
       "--any-order", options->any_order,
@@ -319,7 +321,13 @@ void add_verify(CLI::App& app, Work& chosen) {
   add_device(verb, options->device, "Where networks run").group(sampling);
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] { chosen = [options] { return run_verify(*options); }; });
+  verb.callback([options, &chosen] {
+    chosen = [options] {
+      if (options->precision.empty())
+        options->precision = is_checkpoint_folder(options->model) ? arithmetic_of_config(options->model) : "fp32";
+      return run_verify(*options);
+    };
+  });
 }
 
 }  // namespace krohn

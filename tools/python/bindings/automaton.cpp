@@ -1,6 +1,5 @@
 // Automata, their algebra and their pictures.
 
-#include <fmt/format.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -178,13 +177,6 @@ AlgebraOptions algebra_options(std::uint64_t max_elements, std::uint64_t max_cla
   return options;
 }
 
-std::string classification(const Dfa& dfa, std::uint64_t max_elements, std::uint64_t max_classes, double seconds) {
-  nlohmann::ordered_json jobs;
-  const TimeLimit time(seconds, fmt::format("time={:g}", seconds));
-  for (const Job& job : classify(dfa, algebra_options(max_elements, max_classes))) jobs.push_back(job_to_json(job));
-  return json_text(jobs);
-}
-
 std::string monoid(const Dfa& dfa, std::uint64_t max_elements, std::uint64_t max_classes) {
   return json_text(algebra_to_json(analyse(dfa, algebra_options(max_elements, max_classes))));
 }
@@ -271,7 +263,6 @@ void bind_automaton(nb::module_& module) {
       .def("svg", &picture, unlocked, "title"_a)
       .def("egg_box_svg", &egg_box, unlocked)
       .def("monoid", &monoid, unlocked, "max_elements"_a, "max_classes"_a)
-      .def("classify", &classification, unlocked, "max_elements"_a, "max_classes"_a, "seconds"_a)
       .def(
           "__eq__", [](const Dfa& a, const Dfa& b) { return a == b; }, "other"_a);
 }

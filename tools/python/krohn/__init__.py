@@ -14,7 +14,7 @@ and Ctrl-C ends what it does."""
 from krohn import adapters, testing
 from krohn._krohn import Error, FileError, InputError, LimitError
 from krohn._krohn import version as __version__
-from krohn.automaton import Automaton, classify
+from krohn.automaton import Automaton
 from krohn.black_box import BlackBox
 from krohn.asking import Facts
 from krohn.certificate import Certificate, sample, verify
@@ -24,8 +24,8 @@ from krohn.extraction import Extracted, extract
 from krohn.network import Network, compile, export, plan, targets
 from krohn.picture import Picture
 from krohn.probe import Probe, probe
-from krohn.questions import (Answer, Decomposition, combine, decompose, disjoint, elements, empty, equal, included, info,
-                             words)  # fmt: skip
+from krohn.questions import (Answer, Decomposition, classify, combine, decompose, disjoint, elements, empty, equal, included,
+                             info, words)  # fmt: skip
 from krohn.tasks import Dataset, dataset, tasks
 from krohn.training import (Comparison, Evaluation, Learned, Run, Snapped, Table, compare, contract_loss, evaluate,
                             extract_model, import_model, snap, table, train)  # fmt: skip

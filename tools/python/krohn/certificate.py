@@ -104,7 +104,7 @@ def verify(
     model: Union[Network, str, "os.PathLike[str]"],
     *,
     against: Optional[Language] = None,
-    precision: str = "fp32",
+    precision: Optional[str] = None,
     progress: Progress = None,
     **options: Any,
 ) -> Certificate:
@@ -115,7 +115,7 @@ def verify(
     transformers. `against` is the language that it has to compute instead of trusting the automaton that it brings; of a
     checkpoint without one, it is what words are read beside. `precision` may be any of fp64, fp32, fp16, bf16, each also
     with +fma, bf16/fp32, fp16/fp32, tf32, exact; for checkpoints fp32 or bf16; for trained models fp32 or fp64, and bf16 for
-    nonlinear cells.
+    nonlinear cells. Without it, it is bf16 for a checkpoint whose config says bfloat16, and fp32 otherwise.
 
     `options` are the command's others (`krohn help verify`): order, which is sequential, chunked:64, scan or doubling;
     any_order=True: that no order of evaluation, FMA or wider format changes a bit, or of a trained model that closed

@@ -80,6 +80,43 @@ def elements(language: Language, *, word: Optional[str] = None, **options: Any) 
     return ask("elements", language, word=word, progress=False, **options)
 
 
+def _least(row: Facts) -> str:
+    """The parameters of a class: "k = 3"."""
+    return ", ".join(f"{name} = {value}" for name, value in row.items() if isinstance(value, int))
+
+
+class Classification(list):
+    """The jobs that a language gives, one or two, as Facts; in a notebook their tables."""
+
+    def __repr__(self) -> str:
+        held = [f"{job.job}, {[row.answer for row in job.get('architectures', ())].count('yes')} architectures"
+                for job in self]  # fmt: skip
+        return f"<krohn.Classification: {'; '.join(held)}>"
+
+    def _repr_html_(self) -> str:
+        parts = []
+        for job in self:
+            size = f"a monoid of {job.monoid.size:,} elements" if job.monoid else job.get("limit", "")
+            groups = ", ".join(group.name for group in job.groups) or "no group"
+            rows = [(row.family, row.answer, row.construction or row.reason) for row in job.get("architectures", ())]
+            parts.append(table(("architecture", "holds it", "construction, or why not"), rows,
+                                    f"{job.job}: {job.states} states, {size}, {groups}"))
+            if "classes" in job:
+                rows = [(row["class"], row.answer, _least(row) or row.get("witness", "")) for row in job.classes]
+                parts.append(table(("class", "lies in it", "least parameters, or why not"), rows))
+        return "".join(parts)
+
+
+def classify(language: Language, *, time: float = 60, progress: Progress = None, **options: Any) -> Classification:
+    """Which architectures can hold a language, and why not the smaller ones: what `krohn classify --json` says.
+
+    One entry for each job, state tracking and acceptance, or one for both when they have the same automaton: `job`,
+    `states`, `monoid`, `groups`, `verdicts`, `architectures`; of an acceptor's words also `classes`, each with its least
+    parameters and its defining words or a witness, and `transformers`. Where a limit or the `time`, in seconds, is met, `monoid`
+    is None, `limit` says which, and the verdicts that need no monoid are there. `options`: max_elements, max_classes, …"""
+    return Classification(ask("classify", language, time=time, progress=progress, **options)["jobs"])
+
+
 class Decomposition(Facts):
     """A cascade of permutation-reset layers, and the proof that it emulates the automaton: `layers`, `method`, `emulation`,
     `complexity`, and `limits` that were met."""
