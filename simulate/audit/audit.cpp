@@ -202,31 +202,61 @@ bool is_no_attention_of_fla(const AuditInput& input, std::uint64_t layer) {
   return !is_listed(*layers, layer);
 }
 
-/// `layer_types`, or every fourth layer attends.
-bool is_linear_layer(const AuditInput& input, std::uint64_t layer) {
+/// `layer_types`, or every `period`-th layer attends.
+bool is_linear_layer(const AuditInput& input, std::uint64_t layer, std::uint64_t period) {
   const auto types = input.config.find("layer_types");
-  if (types == input.config.end() || types->is_null())
-    return (layer + 1) % std::max<std::uint64_t>(input.count("full_attention_interval", 4), 1) != 0;
+  if (types == input.config.end() || types->is_null()) return (layer + 1) % std::max<std::uint64_t>(period, 1) != 0;
   if (!types->is_array() || layer >= types->size()) input.refuse("layer_types", "does not name every layer");
   return (*types)[layer] == "linear_attention";
 }
 
-/// `layer_types`, or the list of the first published configs, where layers are counted from 1.
+bool is_fourth_free(const AuditInput& input, std::uint64_t layer) { return is_linear_layer(input, layer, 4); }
+
+bool is_outside_interval(const AuditInput& input, std::uint64_t layer) {
+  return is_linear_layer(input, layer, input.count("full_attention_interval", 4));
+}
+
+bool is_outside_group(const AuditInput& input, std::uint64_t layer) {
+  return is_linear_layer(input, layer, input.count("layer_group_size", 6));
+}
+
+/// A member of "linear_attn_config", where published configs of KDA have their sizes; nullptr without one.
+const nlohmann::json* of_linear_attention(const nlohmann::json& config, const char* name) {
+  const auto own = config.find("linear_attn_config");
+  return own == config.end() || !own->is_object() ? nullptr : member_of(*own, name);
+}
+
+/// `layer_types`, or the list of the published configs, where layers are counted from 1.
 bool is_kimi_layer(const AuditInput& input, std::uint64_t layer) {
-  const auto own = input.config.find("linear_attn_config");
-  if (own == input.config.end() && input.config.contains("layer_types")) return is_linear_layer(input, layer);
-  if (own == input.config.end() || !own->is_object() || !own->contains("kda_layers"))
-    input.refuse("linear_attn_config", "does not name the layers of KDA");
-  if (own->contains("gate_lower_bound") && !(*own)["gate_lower_bound"].is_null())
-    input.refuse("linear_attn_config", "has a gate_lower_bound, a gate that is not known here");
-  return is_listed((*own)["kda_layers"], layer + 1);
+  const nlohmann::json* const listed = of_linear_attention(input.config, "kda_layers");
+  if (listed != nullptr) return is_listed(*listed, layer + 1);
+  if (!input.config.contains("layer_types")) input.refuse("linear_attn_config", "does not name the layers of KDA");
+  return is_fourth_free(input, layer);
 }
 
 // ---- What their heads permit
 
-std::vector<HeadRange> config_only(std::uint64_t heads, bool gated, bool doubled) {
-  HeadRange head{0, gated ? kNoBound : 0, 0, kNoBound};
-  return std::vector<HeadRange>(heads, with_delta(head, kNoBound, doubled));
+/// Decays from e^−fastest to 1.
+std::vector<HeadRange> config_only(std::uint64_t heads, double fastest, bool doubled) {
+  return std::vector<HeadRange>(heads, with_delta({0, fastest, 0, kNoBound}, kNoBound, doubled));
+}
+
+/// "model.layers.3.", below the names that wrappers for pictures put before it.
+std::string prefix_of(const AuditInput& input, std::uint64_t layer) {
+  for (const char* wrapper : {"model.language_model.", "language_model.model."})
+    if (std::string at = fmt::format("{}layers.{}.", wrapper, layer); input.tensors.has(at + "input_layernorm.weight"))
+      return at;
+  return fmt::format("model.layers.{}.", layer);
+}
+
+/// Bounds of a matrix's products with vectors of which every number is within its own bound.
+std::vector<double> through(const AuditInput& input, const std::string& matrix, std::size_t rows,
+                            const std::vector<double>& within) {
+  const std::vector<double> numbers = numbers_of(input, matrix, rows * within.size());
+  std::vector<double> bounds(rows, 0);
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    bounds[i / within.size()] += std::abs(numbers[i]) * within[i % within.size()];
+  return bounds;
 }
 
 /// A_t = I − β k kᵀ.
@@ -239,7 +269,7 @@ std::vector<HeadRange> delta_net(const AuditInput& input, std::uint64_t layer) {
     const HeadRange head{0, 0, input.negative ? -1.0 : 0.0, input.negative ? 0 : kNoBound};
     return std::vector<HeadRange>(heads, head);
   }
-  if (input.tensors.empty()) return config_only(heads, false, input.negative);
+  if (input.tensors.empty()) return config_only(heads, 0, input.negative);
   const std::string prefix = fmt::format("model.layers.{}.", layer);
   std::vector<HeadRange> ranges;
   for (const double bound :
@@ -260,30 +290,42 @@ std::vector<HeadRange> gated_delta(const AuditInput& input, const std::vector<do
   return ranges;
 }
 
+/// The same of gates that have a matrix each.
+std::vector<HeadRange> gated_delta(const AuditInput& input, const std::vector<double>& gain, const std::string& mixer,
+                                   const char* a, const char* b) {
+  return gated_delta(input, row_bounds(input, mixer + a, gain), row_bounds(input, mixer + b, gain), mixer);
+}
+
 std::vector<HeadRange> gated_delta_net(const AuditInput& input, std::uint64_t layer) {
   if (input.tensors.empty())
-    return config_only(input.count("num_v_heads", input.count("num_heads", 6)), true, input.negative);
-  const std::string prefix = fmt::format("model.layers.{}.", layer), mixer = prefix + "attn.";
-  const std::vector<double> gain = gain_of(input, prefix + "attn_norm.weight");
-  return gated_delta(input, row_bounds(input, mixer + "a_proj.weight", gain),
-                     row_bounds(input, mixer + "b_proj.weight", gain), mixer);
+    return config_only(input.count("num_v_heads", input.count("num_heads", 6)), kNoBound, input.negative);
+  const std::string prefix = prefix_of(input, layer);
+  return gated_delta(input, gain_of(input, prefix + "attn_norm.weight"), prefix + "attn.", "a_proj.weight",
+                     "b_proj.weight");
 }
 
 std::vector<HeadRange> olmo_hybrid(const AuditInput& input, std::uint64_t layer) {
   if (input.tensors.empty())
-    return config_only(input.count("linear_num_value_heads", input.count("num_attention_heads", 30)), true,
+    return config_only(input.count("linear_num_value_heads", input.count("num_attention_heads", 30)), kNoBound,
                        input.negative);
-  const std::string prefix = fmt::format("model.layers.{}.", layer), mixer = prefix + "linear_attn.";
-  const std::vector<double> gain = gain_of(input, prefix + "input_layernorm.weight");
-  return gated_delta(input, row_bounds(input, mixer + "a_proj.weight", gain),
-                     row_bounds(input, mixer + "b_proj.weight", gain), mixer);
+  const std::string prefix = prefix_of(input, layer);
+  return gated_delta(input, gain_of(input, prefix + "input_layernorm.weight"), prefix + "linear_attn.", "a_proj.weight",
+                     "b_proj.weight");
+}
+
+/// Norms multiply by 1 + their weight.
+std::vector<HeadRange> qwen3_5(const AuditInput& input, std::uint64_t layer) {
+  if (input.tensors.empty()) return config_only(input.count("linear_num_value_heads", 32), kNoBound, false);
+  const std::string prefix = prefix_of(input, layer);
+  return gated_delta(input, gain_of(input, prefix + "input_layernorm.weight", 1), prefix + "linear_attn.",
+                     "in_proj_a.weight", "in_proj_b.weight");
 }
 
 /// The rows of b and a stand together in groups, one a key head; norms multiply by 1 + their weight.
 std::vector<HeadRange> qwen3_next(const AuditInput& input, std::uint64_t layer) {
   const std::uint64_t heads = input.count("linear_num_value_heads", 32), keys = input.count("linear_num_key_heads", 16);
   if (keys == 0 || heads % keys != 0) input.refuse("linear_num_key_heads", "does not divide linear_num_value_heads");
-  if (input.tensors.empty()) return config_only(heads, true, false);
+  if (input.tensors.empty()) return config_only(heads, kNoBound, false);
   const std::string prefix = fmt::format("model.layers.{}.", layer), mixer = prefix + "linear_attn.";
   const std::vector<double> all =
       row_bounds(input, mixer + "in_proj_ba.weight", gain_of(input, prefix + "input_layernorm.weight", 1));
@@ -294,50 +336,121 @@ std::vector<HeadRange> qwen3_next(const AuditInput& input, std::uint64_t layer) 
   return gated_delta(input, a, b, mixer);
 }
 
-/// Decays of every channel by itself: g = −e^A softplus(F₂ F₁ x + b).
+/// The names of KDA's forget gate, whose logits are F x or F₂ F₁ x.
+struct ForgetGate {
+  std::string first, second;         ///< of one matrix: no second
+  double most = kNoBound;            ///< the bounded gate's greatest rate
+  bool is_per_channel_beta = false;  ///< GDN-2: I − k (b ∘ k)ᵀ
+  bool is_padded = false;            ///< A_log may have more numbers than heads
+};
+
+/// Rates of a decay that is exp(−m σ(e^A u)), or without a bound m exp(−e^A softplus(u)); |u − centre| ≤ bound.
+HeadRange gate_rates(double most, double a_log, double centre, double bound) {
+  if (most == kNoBound) return softplus_rates(a_log, centre, bound);
+  const double a = stated::exp(a_log);
+  return {most * sigmoid_of(a * (centre - bound)), most * sigmoid_of(a * (centre + bound)), 0, kNoBound};
+}
+
+/// The greatest rate that a gate's lower bound, a logarithm, leaves; kNoBound for null.
+double greatest_rate(const AuditInput& input, const nlohmann::json* bound, const char* name, double standard) {
+  if (bound == nullptr) return standard;
+  if (bound->is_null()) return kNoBound;
+  if (!bound->is_number() || !(bound->get<double>() < 0)) input.refuse(name, "is not a number below 0");
+  return -bound->get<double>();
+}
+
+/// Decays of every channel by itself. GDN-2's I − k (b ∘ k)ᵀ is similar to I − v vᵀ, v = √b ∘ k, by a diagonal matrix,
+/// which commutes with the decays: its eigenvalues are bounded by the greatest b as KDA's are by β.
 std::vector<HeadRange> kda(const AuditInput& input, const std::string& norm, const std::string& mixer,
-                           const std::string& first, const std::string& second) {
-  const std::vector<double> gain = gain_of(input, norm), inner = row_bounds(input, first, gain),
-                            b_bounds = row_bounds(input, mixer + "b_proj.weight", gain);
-  const std::uint64_t heads = b_bounds.size();
-  const std::vector<double> a_log = numbers_of(input, mixer + "A_log", heads),
+                           const ForgetGate& gate) {
+  const std::vector<double> gain = gain_of(input, norm), b_bounds = row_bounds(input, mixer + "b_proj.weight", gain),
                             bias = input.tensors.numbers(mixer + "dt_bias");
-  const std::uint64_t channels = bias.size();
-  const std::vector<double> outer = numbers_of(input, second, channels * inner.size());
-  if (heads == 0 || channels % heads != 0) throw InputError(input.where, "its channels are no multiple of its heads");
+  std::vector<double> bounds = row_bounds(input, gate.first, gain), a_log{0};
+  if (!gate.second.empty()) bounds = through(input, gate.second, bias.size(), bounds);
+  if (gate.most == kNoBound || input.tensors.has(mixer + "A_log")) a_log = input.tensors.numbers(mixer + "A_log");
+  const std::size_t channels = bias.size(), heads = gate.is_per_channel_beta ? a_log.size() : b_bounds.size();
+  if (heads == 0 || bounds.size() != channels || channels % heads != 0 || b_bounds.size() % heads != 0)
+    throw InputError(input.where, "its channels are no multiple of its heads");
+  const bool is_own = a_log.size() == heads;
+  if (!is_own && a_log.size() != 1 && !(gate.is_padded && a_log.size() > heads))
+    throw InputError(input.where, fmt::format("tensor \"{}A_log\" has {}, and there are {}", mixer,
+                                              counted(a_log.size(), "number"), counted(heads, "head")));
+  const auto [least, most] = std::ranges::minmax(a_log);
   std::vector<HeadRange> ranges;
-  for (std::uint64_t h = 0; h < heads; ++h) {
+  for (std::size_t h = 0; h < heads; ++h) {
     HeadRange head{kNoBound, 0, 0, kNoBound};
-    for (std::uint64_t c = h * channels / heads; c < (h + 1) * channels / heads; ++c) {
-      double bound = 0;
-      for (std::size_t k = 0; k < inner.size(); ++k) bound += std::abs(outer[c * inner.size() + k]) * inner[k];
-      head = united(head, softplus_rates(a_log[h], bias[c], bound));
-    }
-    ranges.push_back(with_delta(head, b_bounds[h], input.negative));
+    for (std::size_t c = h * channels / heads; c < (h + 1) * channels / heads; ++c)
+      for (const double a : {is_own ? a_log[h] : least, is_own ? a_log[h] : most})
+        head = united(head, gate_rates(gate.most, a, bias[c], bounds[c]));
+    const auto own = b_bounds.begin() + static_cast<std::ptrdiff_t>(h * b_bounds.size() / heads);
+    ranges.push_back(with_delta(
+        head, *std::max_element(own, own + static_cast<std::ptrdiff_t>(b_bounds.size() / heads)), input.negative));
   }
   return ranges;
 }
 
+std::vector<HeadRange> fla_kda(const AuditInput& input, std::uint64_t layer, double most, bool is_per_channel_beta) {
+  const std::string prefix = prefix_of(input, layer), mixer = prefix + "attn.";
+  return kda(input, prefix + "attn_norm.weight", mixer,
+             {mixer + "f_proj.0.weight", mixer + "f_proj.1.weight", most, is_per_channel_beta, false});
+}
+
 std::vector<HeadRange> kda_of_fla(const AuditInput& input, std::uint64_t layer) {
-  for (const char* member : {"lower_bound", "safe_gate"})
-    if (input.config.contains(member) && !input.config[member].is_null() && input.config[member] != false)
-      input.refuse(member, "asks for a gate that is not known here");
-  if (input.tensors.empty()) return config_only(input.count("num_heads", 16), true, input.negative);
-  const std::string prefix = fmt::format("model.layers.{}.", layer), mixer = prefix + "attn.";
-  return kda(input, prefix + "attn_norm.weight", mixer, mixer + "f_proj.0.weight", mixer + "f_proj.1.weight");
+  const double most = greatest_rate(input, member_of(input.config, "lower_bound"), "lower_bound", kNoBound);
+  if (most == kNoBound && input.flag("safe_gate", false)) input.refuse("safe_gate", "is set without a lower_bound");
+  if (input.tensors.empty())
+    return config_only(input.count("num_v_heads", input.count("num_heads", 16)), most, input.negative);
+  return fla_kda(input, layer, most, false);
+}
+
+std::vector<HeadRange> gdn2(const AuditInput& input, std::uint64_t layer) {
+  if (input.tensors.empty()) return config_only(input.count("num_heads", 16), kNoBound, input.negative);
+  return fla_kda(input, layer, kNoBound, true);
+}
+
+/// KDA as transformers and Kimi K3's runtimes name it; `most` as of a gate whose config has no lower bound.
+std::vector<HeadRange> kda_of_kimi(const AuditInput& input, std::uint64_t layer, double most, bool is_padded) {
+  if (input.tensors.empty()) {
+    const std::uint64_t heads = input.count("linear_num_heads", 32);
+    if (of_linear_attention(input.config, "num_heads") == nullptr) return config_only(heads, most, false);
+    const AuditInput own{input.config["linear_attn_config"], input.tensors, false, input.where};
+    return config_only(own.count("num_heads", heads), most, false);
+  }
+  const std::string prefix = prefix_of(input, layer), mixer = prefix + "self_attn.";
+  return kda(input, prefix + "input_layernorm.weight", mixer,
+             {mixer + "f_a_proj.weight", mixer + "f_b_proj.weight", most, false, is_padded});
 }
 
 std::vector<HeadRange> kimi_linear(const AuditInput& input, std::uint64_t layer) {
-  if (input.tensors.empty()) {
-    const std::uint64_t listed = input.count("linear_num_heads", 32);
-    const auto own = input.config.find("linear_attn_config");
-    if (own == input.config.end()) return config_only(listed, true, false);
-    const auto heads = own->find("num_heads");
-    return config_only(heads != own->end() && heads->is_number_unsigned() ? heads->get<std::uint64_t>() : listed, true,
-                       false);
+  return kda_of_kimi(input, layer, kNoBound, false);
+}
+
+std::vector<HeadRange> kimi_k3(const AuditInput& input, std::uint64_t layer) {
+  const nlohmann::json* const bound = of_linear_attention(input.config, "gate_lower_bound");
+  return kda_of_kimi(input, layer, greatest_rate(input, bound, "gate_lower_bound", kNoBound), true);
+}
+
+/// `linear_lower_bound`, or `linear_attn_config`, whose null is −5 unless "safe_gate" is false.
+std::vector<HeadRange> glm5_next(const AuditInput& input, std::uint64_t layer) {
+  constexpr double kStandard = 5;
+  double most = greatest_rate(input, member_of(input.config, "linear_lower_bound"), "linear_lower_bound", kStandard);
+  if (input.config.contains("linear_attn_config")) {
+    most = greatest_rate(input, of_linear_attention(input.config, "gate_lower_bound"), "gate_lower_bound", most);
+    const nlohmann::json* const safe = of_linear_attention(input.config, "safe_gate");
+    if (most == kNoBound && (safe == nullptr || *safe != false)) most = kStandard;
   }
-  const std::string prefix = fmt::format("model.layers.{}.", layer), mixer = prefix + "self_attn.";
-  return kda(input, prefix + "input_layernorm.weight", mixer, mixer + "f_a_proj.weight", mixer + "f_b_proj.weight");
+  if (input.tensors.empty() && of_linear_attention(input.config, "num_heads") == nullptr)
+    return config_only(input.count("linear_num_heads", 64), most, false);
+  return kda_of_kimi(input, layer, most, false);
+}
+
+std::vector<HeadRange> bailing_hybrid(const AuditInput& input, std::uint64_t layer) {
+  const double most = input.flag("kda_safe_gate", true)
+                          ? greatest_rate(input, member_of(input.config, "kda_lower_bound"), "kda_lower_bound", 5)
+                          : kNoBound;
+  if (input.tensors.empty()) return config_only(input.count("num_attention_heads", 32), most, false);
+  const std::string prefix = prefix_of(input, layer), mixer = prefix + "attention.";
+  return kda(input, prefix + "input_layernorm.weight", mixer, {mixer + "f_proj.weight", "", most, false, false});
 }
 
 /// A_t = diag(w) − k (a ∘ k)ᵀ with w = exp(−e^(−1/2) σ(u)), a in (0, 1): eigenvalues above min w − 1. The logit u is
@@ -379,12 +492,26 @@ const std::vector<AuditRule>& delta_rules() {
        false, false, is_no_attention_of_fla, gated_delta_net},
       {"kda", "Kimi Delta Attention", "flash-linear-attention, fla/layers/kda.py", "allow_neg_eigval", false, false,
        is_no_attention_of_fla, kda_of_fla},
+      {"gdn2", "Gated DeltaNet 2", "flash-linear-attention, fla/layers/gdn2.py", "allow_neg_eigval", false, false,
+       is_no_attention_of_fla, gdn2},
       {"kimi_linear", "Kimi Delta Attention", "transformers, modeling_kimi_linear.py", "", false, false, is_kimi_layer,
        kimi_linear},
-      {"qwen3_next", "Gated DeltaNet", "transformers, modeling_qwen3_next.py", "", false, false, is_linear_layer,
+      {"kimi_k3", "Kimi Delta Attention", "flash-linear-attention, fla/ops/kda/gate.py", "", false, false,
+       is_kimi_layer, kimi_k3},
+      {"glm5_next", "Kimi Delta Attention", "transformers, modeling_glm5_next.py", "", false, false, is_fourth_free,
+       glm5_next},
+      {"glm5_next_text", "Kimi Delta Attention", "transformers, modeling_glm5_next.py", "", false, false,
+       is_fourth_free, glm5_next},
+      {"bailing_hybrid", "Kimi Delta Attention", "transformers, modeling_bailing_hybrid.py", "", false, false,
+       is_outside_group, bailing_hybrid},
+      {"qwen3_next", "Gated DeltaNet", "transformers, modeling_qwen3_next.py", "", false, false, is_outside_interval,
        qwen3_next},
+      {"qwen3_5", "Gated DeltaNet", "transformers, modeling_qwen3_5.py", "", false, false, is_outside_interval,
+       qwen3_5},
+      {"qwen3_5_text", "Gated DeltaNet", "transformers, modeling_qwen3_5.py", "", false, false, is_outside_interval,
+       qwen3_5},
       {"olmo_hybrid", "Gated DeltaNet", "transformers, modeling_olmo_hybrid.py", "linear_allow_neg_eigval", true, false,
-       is_linear_layer, olmo_hybrid},
+       is_outside_interval, olmo_hybrid},
       {"rwkv7", "RWKV-7", "flash-linear-attention, fla/layers/rwkv7.py", "", false, false, is_no_attention_of_fla,
        rwkv7}};
   return rules;
@@ -443,20 +570,19 @@ std::vector<HeadRange> mamba(const AuditInput& input, std::uint64_t layer) {
     constexpr double kLobe = 0.2785;  // the least of SiLU is above its negative
     u[c] = std::max(kLobe, sum * (rows[c] + std::abs(in_bias[c])) + std::abs(conv_bias[c]));
   }
-  const std::vector<double> w = input.tensors.numbers(mixer + "dt_proj.weight"),
-                            x = input.tensors.numbers(mixer + "x_proj.weight"),
+  const std::vector<std::uint64_t>& shape = input.tensors.shape(mixer + "dt_proj.weight");
+  const std::vector<double> x = input.tensors.numbers(mixer + "x_proj.weight"),
                             a_log = input.tensors.numbers(mixer + "A_log");
-  const std::size_t rank = w.size() / channels, states = a_log.size() / channels;
+  const std::size_t rank = shape.empty() ? 0 : shape.back(), states = a_log.size() / channels;
   if (x.size() < rank * channels) throw InputError(input.where, "x_proj has fewer rows than dt_proj has columns");
   std::vector<double> inner(rank, 0);
   for (std::size_t k = 0; k < rank; ++k)
     for (std::size_t c = 0; c < channels; ++c) inner[k] += std::abs(x[k * channels + c]) * u[c];
+  const std::vector<double> bounds = through(input, mixer + "dt_proj.weight", channels, inner);
   HeadRange all{kNoBound, 0, 0, kNoBound};
-  for (std::size_t c = 0; c < channels; ++c) {
-    double bound = 0;
-    for (std::size_t k = 0; k < rank; ++k) bound += std::abs(w[c * rank + k]) * inner[k];
-    for (std::size_t n = 0; n < states; ++n) all = united(all, softplus_rates(a_log[c * states + n], bias[c], bound));
-  }
+  for (std::size_t c = 0; c < channels; ++c)
+    for (std::size_t n = 0; n < states; ++n)
+      all = united(all, softplus_rates(a_log[c * states + n], bias[c], bounds[c]));
   return {all};
 }
 
@@ -469,16 +595,13 @@ std::vector<HeadRange> gla(const AuditInput& input, std::uint64_t layer) {
   const std::string prefix = fmt::format("model.layers.{}.", layer), gate = prefix + "attn.gk_proj.";
   const std::vector<double> bias = input.tensors.numbers(gate + "1.bias"),
                             inner = row_bounds(input, gate + "0.weight", gain_of(input, prefix + "attn_norm.weight")),
-                            outer = numbers_of(input, gate + "1.weight", bias.size() * inner.size());
+                            bounds = through(input, gate + "1.weight", bias.size(), inner);
   std::vector<HeadRange> ranges;
   for (std::uint64_t h = 0; h < heads; ++h) {
     HeadRange head{kNoBound, 0, 0, kNoBound};
-    for (std::size_t c = h * bias.size() / heads; c < (h + 1) * bias.size() / heads; ++c) {
-      double bound = 0;
-      for (std::size_t k = 0; k < inner.size(); ++k) bound += std::abs(outer[c * inner.size() + k]) * inner[k];
-      head = united(
-          head, {softplus_of(-bias[c] - bound) / normaliser, softplus_of(-bias[c] + bound) / normaliser, 0, kNoBound});
-    }
+    for (std::size_t c = h * bias.size() / heads; c < (h + 1) * bias.size() / heads; ++c)
+      head = united(head, {softplus_of(-bias[c] - bounds[c]) / normaliser,
+                           softplus_of(-bias[c] + bounds[c]) / normaliser, 0, kNoBound});
     ranges.push_back(head);
   }
   return ranges;
@@ -544,6 +667,12 @@ void tell_flags(Audit& audit, const AuditRule& rule, const nlohmann::json& confi
     if (is_true(config, flag) && rule.negative_flag != flag)
       audit.flags.push_back(
           fmt::format("\"{}\" is set, and this class does not read it: eigenvalues stay as below", flag));
+  if (const nlohmann::json* const bound = of_linear_attention(config, "gate_lower_bound");
+      rule.model_type == "kimi_linear" && bound != nullptr && !bound->is_null())
+    audit.flags.emplace_back(
+        "\"gate_lower_bound\" is set, and transformers' class does not read it: its decays are those below, down to 0; "
+        "a "
+        "runtime that reads it computes other decays from the same weights");
   if (rule.model_type == "delta_net" && is_true(config, "allow_neg_eigval"))
     audit.flags.emplace_back(
         "\"allow_neg_eigval\" of a DeltaNet config was ignored by flash-linear-attention until April 2026 (its issue "
@@ -632,9 +761,11 @@ Audit audit_checkpoint(const std::string& folder) {
   const std::string path = (std::filesystem::path(folder) / "config.json").string();
   if (!std::filesystem::is_regular_file(path))
     throw InputError(folder, "has no config.json; an audit takes the folder of a published model");
-  const nlohmann::json config = parse_strict_json(without_infinities(read_text_file(path, kLargestConfig)), path);
+  nlohmann::json config = parse_strict_json(without_infinities(read_text_file(path, kLargestConfig)), path);
   if (!config.is_object()) throw InputError(path, "not a JSON object");
   const AuditRule rule = rule_of(config, path);
+  if (const auto text = config.find("text_config"); text != config.end() && text->is_object())
+    config = nlohmann::json(*text);  // a wrapper for pictures
   refuse_adapter(folder);
   const CheckpointTensors tensors(folder);
   AuditInput input{config, tensors, false, folder};
@@ -663,6 +794,23 @@ Audit audit_checkpoint(const std::string& folder) {
   tell_never(audit, rule);
   tell_fading(audit);
   return audit;
+}
+
+AuditComparison compare_audits(const Audit& first, const Audit& second) {
+  AuditComparison made;
+  const auto same_places = [](const AuditedLayer& a, const AuditedLayer& b) {
+    return a.index == b.index && a.heads.size() == b.heads.size();
+  };
+  made.is_same_shape = std::ranges::equal(first.recurrent, second.recurrent, same_places);
+  if (!made.is_same_shape) return made;
+  for (std::size_t i = 0; i < first.recurrent.size(); ++i)
+    for (std::size_t h = 0; h < first.recurrent[i].heads.size(); ++h) {
+      ++made.heads;
+      const HeadRange &a = first.recurrent[i].heads[h], &b = second.recurrent[i].heads[h];
+      if (a == b) continue;
+      if (made.differing++ == 0) made.head = {first.recurrent[i].index, h, a, b};
+    }
+  return made;
 }
 
 }  // namespace krohn

@@ -59,6 +59,8 @@ struct HeadRange {
   double slowest = 0, fastest = kNoBound;  ///< of the decays
   double lowest = 0;                       ///< least eigenvalue of a transition matrix
   double flip = kNoBound;                  ///< rate of the most negative eigenvalue: |lowest| = e⁻ᶠˡⁱᵖ
+
+  friend bool operator==(const HeadRange&, const HeadRange&) = default;
 };
 
 struct AuditInput {
@@ -137,5 +139,20 @@ double horizon(double rate);
 /// Holds one tensor in memory at a time. Throws InputError for a folder without config.json, an architecture that is
 /// not known, and tensors that do not fit.
 Audit audit_checkpoint(const std::string& folder);
+
+/// Two checkpoints, head by head.
+struct AuditComparison {
+  struct Head {
+    std::uint64_t layer = 0, head = 0;
+    HeadRange first, second;
+  };
+  bool is_same_shape = true;               ///< the same layers are recurrent, with as many heads
+  std::uint64_t heads = 0, differing = 0;  ///< of checkpoints of one shape
+  Head head;                               ///< the first that differs
+
+  bool differs() const { return !is_same_shape || differing > 0; }
+};
+
+AuditComparison compare_audits(const Audit& first, const Audit& second);
 
 }  // namespace krohn

@@ -230,6 +230,22 @@ TEST_CASE("an audit of a checkpoint that krohn wrote finds what its construction
     CHECK(report["all"]["least_eigenvalue"].get<double>() < -0.999999);
     std::filesystem::remove_all(place / "model");
   }
+  // The same weights, and a member of the config that was lost.
+  REQUIRE(place.shell("krohn compile name:parity --target fla-deltanet -o model && cp -r model other").status == 0);
+  CHECK(place.shell("krohn audit model other").status == 0);
+  json config = json::parse(contents(place / "other/config.json"));
+  config.erase("allow_neg_eigval");
+  place.write("other/config.json", config.dump());
+  const Outcome told = place.shell("krohn audit model other");
+  CHECK(told.status == 1);
+  CHECK(contains(told.out, "model permits negative eigenvalues in this head, and other does not"));
+  CHECK(contains(told.out, "other alone: never: parity of words"));
+  const json compared = json::parse(place.shell("krohn audit other model --json").out);
+  CHECK(compared["differing"] == compared["heads"]);
+  CHECK(compared["first"]["ranges"][0]["least_eigenvalue"] >= 0);
+  CHECK(compared["alone"][1]["never"].empty());
+  std::filesystem::remove(place / "other/model.safetensors");
+  CHECK(contains(place.shell("krohn audit model other").err, "configs alone"));
 }
 
 TEST_CASE("an answer that is not given has a reason, in every verb that tells answers") {

@@ -142,6 +142,184 @@ TEST_CASE("what inputs do to a gated delta layer lies in the audited range, and 
     }
 }
 
+namespace {
+
+/// One layer of KDA or GDN-2, with two heads of two channels and forget gates of rank 1, whose bounds are met.
+struct GatedByChannel {
+  const char* model_type;
+  json members;  ///< of the config
+  std::string layer, mixer, norm, first, second;
+  std::vector<float> a_log;  ///< empty: none
+  double most = kNoBound;    ///< the bounded gate's greatest rate
+  double beta = 1;           ///< the greatest
+  bool is_per_channel = false;
+};
+
+constexpr std::size_t kKeys = 2, kChannels = kHeads * kKeys;
+
+Made made_of(const GatedByChannel& kind, unsigned seed) {
+  Source source(seed);
+  Made made{{{"model_type", kind.model_type}}, {}, {}};
+  json text = kind.members;
+  text["num_hidden_layers"] = 1;
+  if (kind.layer.starts_with("model.layers"))
+    made.config.update(text);
+  else
+    made.config["text_config"] = text;
+  const std::string mixer = kind.layer + kind.mixer;
+  const std::size_t betas = kind.is_per_channel ? kChannels : kHeads;
+  made.add(kind.layer + kind.norm, source.list(kWidth), {kWidth});
+  if (kind.second.empty()) {
+    made.add(mixer + kind.first, source.list(kChannels * kWidth), {kChannels, kWidth});
+  } else {
+    made.add(mixer + kind.first, source.list(kWidth), {1, kWidth});
+    made.add(mixer + kind.second, source.list(kChannels), {kChannels, 1});
+  }
+  made.add(mixer + "b_proj.weight", source.list(betas * kWidth), {betas, kWidth});
+  made.add(mixer + "dt_bias", source.list(kChannels), {kChannels});
+  if (!kind.a_log.empty()) made.add(mixer + "A_log", kind.a_log, {kind.a_log.size()});
+  return made;
+}
+
+/// The eigenvalues of (I − k (b ∘ k)ᵀ) diag(decay), two of them; least first. They must be real.
+std::pair<double, double> eigenvalues(const double* k, const double* b, const double* decay) {
+  const double a00 = (1 - k[0] * b[0] * k[0]) * decay[0], a01 = -k[0] * b[1] * k[1] * decay[1],
+               a10 = -k[1] * b[0] * k[0] * decay[0], a11 = (1 - k[1] * b[1] * k[1]) * decay[1];
+  const double half = (a00 + a11) / 2, square = half * half - (a00 * a11 - a01 * a10);
+  REQUIRE(square > -1e-12);
+  const double root = std::sqrt(std::max(square, 0.0));
+  return {half - root, half + root};
+}
+
+}  // namespace
+
+TEST_CASE("what inputs do to layers that decay by channel lies in the audited range, and the ends of decays are met") {
+  const Scratch place("audit-kda");
+  const json k3 = {{"linear_attn_config", {{"kda_layers", {1}}, {"gate_lower_bound", -5.0}}}};
+  const json listed = {{"layer_types", {"linear_attention"}}};
+  const std::string own = "model.layers.0.", wrapped = "model.language_model.layers.0.",
+                    outer = "language_model.model.layers.0.", norm = "input_layernorm.weight";
+  const std::vector<float> two = {0.5F, -0.7F};
+  const std::vector<GatedByChannel> kinds = {
+      {"kda", json::object(), own, "attn.", "attn_norm.weight", "f_proj.0.weight", "f_proj.1.weight", two},
+      {"kda",
+       {{"allow_neg_eigval", true}},
+       own,
+       "attn.",
+       "attn_norm.weight",
+       "f_proj.0.weight",
+       "f_proj.1.weight",
+       two,
+       kNoBound,
+       2},
+      {"kda", {{"lower_bound", -3}}, own, "attn.", "attn_norm.weight", "f_proj.0.weight", "f_proj.1.weight", {}, 3},
+      {"gdn2",
+       {{"allow_neg_eigval", true}},
+       own,
+       "attn.",
+       "attn_norm.weight",
+       "f_proj.0.weight",
+       "f_proj.1.weight",
+       two,
+       kNoBound,
+       2,
+       true},
+      {"gdn2", json::object(), own, "attn.", "attn_norm.weight", "f_proj.0.weight", "f_proj.1.weight", two, kNoBound, 1,
+       true},
+      {"kimi_linear", listed, own, "self_attn.", norm, "f_a_proj.weight", "f_b_proj.weight", two},
+      // More numbers than heads: runtimes do not agree on which a channel takes, so that any may be its own.
+      {"kimi_k3", k3, outer, "self_attn.", norm, "f_a_proj.weight", "f_b_proj.weight", {0.5F, -0.7F, 1.25F, -1}, 5},
+      {"glm5_next", listed, wrapped, "self_attn.", norm, "f_a_proj.weight", "f_b_proj.weight", two, 5},
+      {"bailing_hybrid", {{"kda_lower_bound", -4}}, own, "attention.", norm, "f_proj.weight", "", two, 4}};
+  for (const GatedByChannel& kind : kinds) {
+    CAPTURE(kind.model_type);
+    const Made made = made_of(kind, 11);
+    const Audit audit = made.audit(place);
+    REQUIRE(audit.recurrent.size() == 1);
+    REQUIRE(audit.recurrent[0].heads.size() == kHeads);
+    const auto of = [&](const std::string& name) -> const std::vector<float>& {
+      return made.numbers.at(kind.layer + name);
+    };
+    const std::vector<float>& gain = of(kind.norm);
+    const auto logit = [&](std::size_t channel, const std::vector<double>& x) {
+      const double f = kind.second.empty()
+                           ? product(of(kind.mixer + kind.first), channel, x)
+                           : of(kind.mixer + kind.second)[channel] * product(of(kind.mixer + kind.first), 0, x);
+      return f + of(kind.mixer + "dt_bias")[channel];
+    };
+    const auto rate = [&](double a, double u) {
+      return kind.most == kNoBound ? std::exp(a) * std::log1p(std::exp(u))
+                                   : kind.most / (1 + std::exp(-std::exp(a) * u));
+    };
+    for (std::size_t head = 0; head < kHeads; ++head) {
+      const HeadRange range = audit.recurrent[0].heads[head];
+      std::vector<double> scales(kind.a_log.begin(), kind.a_log.end());
+      if (scales.empty()) scales = {0};
+      if (scales.size() == kHeads) scales = {scales[head]};
+      HeadRange met{kNoBound, 0, 0, kNoBound};
+      const auto try_input = [&](const std::vector<double>& x, Source& source) {
+        double decay[kKeys], b[kKeys];
+        for (std::size_t i = 0; i < kKeys; ++i) {
+          const std::size_t channel = head * kKeys + i;
+          const double u = logit(channel, x);
+          for (const double a : scales) {
+            met.slowest = std::min(met.slowest, rate(a, u));
+            met.fastest = std::max(met.fastest, rate(a, u));
+          }
+          decay[i] = std::exp(-rate(scales[0], u));
+          const double raw = product(of(kind.mixer + "b_proj.weight"), kind.is_per_channel ? channel : head, x);
+          b[i] = kind.beta / (1 + std::exp(-raw));
+        }
+        const double angle = 4 * source.uniform(), k[] = {std::cos(angle), std::sin(angle)};
+        const auto [least, greatest] = eigenvalues(k, b, decay);
+        REQUIRE(least >= range.lowest - 1e-9);
+        REQUIRE(greatest <= std::exp(-range.slowest) + 1e-9);
+        met.lowest = std::min(met.lowest, least);
+      };
+      Source source(9);
+      for (int i = 0; i < 2000; ++i) {
+        std::vector<double> x(kWidth);
+        for (double& number : x) number = source.uniform();
+        try_input(normed(x, gain), source);
+      }
+      for (std::size_t row = 0; row < (kind.second.empty() ? kChannels : 1); ++row)
+        for (const double sign : {-1.0, 1.0}) {
+          std::vector<double> x(kWidth);
+          for (std::size_t j = 0; j < kWidth; ++j)
+            x[j] = sign * gain[j] * of(kind.mixer + kind.first)[row * kWidth + j];
+          try_input(normed(x, gain), source);
+        }
+      CHECK(met.slowest == doctest::Approx(range.slowest).epsilon(1e-6));
+      CHECK(met.fastest == doctest::Approx(range.fastest).epsilon(1e-6));
+      CHECK((met.lowest < 0) == (kind.beta == 2));
+      CHECK((range.lowest < 0) == (kind.beta == 2));
+    }
+  }
+}
+
+TEST_CASE("two checkpoints are compared head by head, bit by bit") {
+  const Scratch place("audit-two");
+  Made made = gated_delta_net(5, false, 1);
+  const Audit first = made.audit(place);
+  CHECK_FALSE(compare_audits(first, made.audit(place)).differs());
+  CHECK(compare_audits(first, first).heads == kHeads);
+  auto bias = made.numbers.at("model.layers.0.attn.dt_bias");
+  bias[1] = std::nextafter(bias[1], 2.0F);
+  made.add("model.layers.0.attn.dt_bias", bias, {kHeads});
+  AuditComparison found = compare_audits(first, made.audit(place));
+  CHECK(found.differing == 1);
+  CHECK(found.head.layer == 0);
+  CHECK(found.head.head == 1);
+  CHECK(found.head.first.slowest < found.head.second.slowest);
+  made.config["allow_neg_eigval"] = true;
+  found = compare_audits(first, made.audit(place));
+  CHECK(found.differing == kHeads);
+  CHECK(found.head.head == 0);
+  CHECK(found.head.second.lowest < 0);
+  made.config["attn"] = {{"layers", {0}}};
+  CHECK_FALSE(compare_audits(first, made.audit(place)).is_same_shape);
+}
+
 TEST_CASE("the horizon is the last token with 2^-24 of a state, and no sooner") {
   CHECK(horizon(0) == kNoBound);
   for (const double rate : {0.5, 0.01, 1e-5}) {
@@ -249,7 +427,9 @@ TEST_CASE("a config alone gives the range of its class") {
     std::size_t layers, heads;
     double slowest, lowest;
     bool is_parity_excluded;
+    double fastest = kNoBound;
   };
+  const json kda_of_three = {{"kda_layers", {1, 2, 3}}, {"num_heads", 96}, {"gate_lower_bound", -5.0}};
   const std::vector<Fact> facts = {
       {{{"model_type", "olmo_hybrid"}, {"num_hidden_layers", 32}}, 24, 30, 0, -1, false},
       {{{"model_type", "olmo_hybrid"}, {"num_hidden_layers", 32}, {"linear_allow_neg_eigval", false}},
@@ -276,15 +456,77 @@ TEST_CASE("a config alone gives the range of its class") {
        0,
        0,
        true},
-      {{{"model_type", "retnet"}, {"num_hidden_layers", 2}, {"num_heads", 3}}, 2, 3, -std::log1p(-1.0 / 128), 0, true},
-      {{{"model_type", "xlstm"}, {"num_hidden_layers", 2}}, 2, 8, std::log1p(std::exp(-15.0)), 0, true},
+      {{{"model_type", "kimi_k3"}, {"text_config", {{"num_hidden_layers", 4}, {"linear_attn_config", kda_of_three}}}},
+       3,
+       96,
+       0,
+       0,
+       true,
+       5},
+      {{{"model_type", "glm5_next"}, {"text_config", {{"num_hidden_layers", 45}}}}, 34, 64, 0, 0, true, 5},
+      {{{"model_type", "glm5_next_text"}, {"num_hidden_layers", 4}, {"linear_lower_bound", nullptr}},
+       3,
+       64,
+       0,
+       0,
+       true},
+      {{{"model_type", "glm5_next"},
+        {"num_hidden_layers", 4},
+        {"linear_lower_bound", -2.5},
+        {"linear_attn_config", {{"gate_lower_bound", nullptr}, {"num_heads", 7}}}},
+       3,
+       7,
+       0,
+       0,
+       true,
+       5},
+      {{{"model_type", "glm5_next"},
+        {"num_hidden_layers", 4},
+        {"linear_attn_config", {{"gate_lower_bound", nullptr}, {"safe_gate", false}}}},
+       3,
+       64,
+       0,
+       0,
+       true},
+      {{{"model_type", "bailing_hybrid"}, {"num_hidden_layers", 42}}, 35, 32, 0, 0, true, 5},
+      {{{"model_type", "bailing_hybrid"}, {"num_hidden_layers", 42}, {"kda_safe_gate", false}}, 35, 32, 0, 0, true},
+      {{{"model_type", "qwen3_5"}, {"text_config", {{"num_hidden_layers", 32}, {"linear_num_value_heads", 48}}}},
+       24,
+       48,
+       0,
+       0,
+       true},
+      {{{"model_type", "qwen3_5_text"}, {"num_hidden_layers", 32}}, 24, 32, 0, 0, true},
+      {{{"model_type", "gdn2"}, {"num_hidden_layers", 2}, {"allow_neg_eigval", true}}, 2, 16, 0, -1, false},
+      {{{"model_type", "kda"}, {"num_hidden_layers", 2}, {"safe_gate", true}, {"lower_bound", -5}, {"num_v_heads", 20}},
+       2,
+       20,
+       0,
+       0,
+       true,
+       5},
+      {{{"model_type", "retnet"}, {"num_hidden_layers", 2}, {"num_heads", 3}},
+       2,
+       3,
+       -std::log1p(-1.0 / 128),
+       0,
+       true,
+       -std::log1p(-1.0 / 32)},
+      {{{"model_type", "xlstm"}, {"num_hidden_layers", 2}},
+       2,
+       8,
+       std::log1p(std::exp(-15.0)),
+       0,
+       true,
+       std::log1p(std::exp(15.0))},
       {{{"model_type", "mamba2"}, {"num_hidden_layers", 2}, {"num_heads", 5}}, 2, 5, 0, 0, true},
       {{{"model_type", "rwkv7"}, {"num_hidden_layers", 1}, {"hidden_size", 128}},
        1,
        2,
        0,
        std::exp(-std::exp(-0.5)) - 1,
-       false}};
+       false,
+       std::exp(-0.5)}};
   const Scratch place("audit-config");
   for (const Fact& fact : facts) {
     CAPTURE(fact.config.dump());
@@ -294,6 +536,10 @@ TEST_CASE("a config alone gives the range of its class") {
     CHECK(audit.recurrent.size() == fact.layers);
     CHECK(audit.recurrent[0].heads.size() == fact.heads);
     CHECK(audit.all.slowest == doctest::Approx(fact.slowest).epsilon(1e-12));
+    if (fact.fastest == kNoBound)
+      CHECK(audit.all.fastest == kNoBound);
+    else
+      CHECK(audit.all.fastest == doctest::Approx(fact.fastest).epsilon(1e-12));
     CHECK(audit.all.lowest == doctest::Approx(fact.lowest).epsilon(1e-12));
     CHECK(one_says(audit.never, "parity") == fact.is_parity_excluded);
     // In any rounding only where every number has a factor of its own.
@@ -354,8 +600,20 @@ TEST_CASE("what is not known or does not fit is refused by name") {
   CHECK(audit_checkpoint(place.path().string()).all.slowest == 0);
   CHECK(says(refusal({{"model_type", "mamba2"}}), "num_hidden_layers"));
   CHECK(says(refusal({{"model_type", "mamba2"}, {"num_hidden_layers", -1}}), "not a count"));
-  CHECK(
-      says(refusal({{"model_type", "kda"}, {"num_hidden_layers", 1}, {"safe_gate", true}}), "gate that is not known"));
+  CHECK(says(refusal({{"model_type", "kda"}, {"num_hidden_layers", 1}, {"safe_gate", true}}), "without a lower_bound"));
+  CHECK(says(refusal({{"model_type", "glm5_next"}, {"num_hidden_layers", 1}, {"linear_lower_bound", 0}}), "below 0"));
+  CHECK(says(refusal({{"model_type", "kimi_k3"}, {"num_hidden_layers", 1}}), "does not name the layers of KDA"));
+  Made channels = made_of({"kimi_linear",
+                           {{"layer_types", {"linear_attention"}}, {"linear_attn_config", {{"gate_lower_bound", -5}}}},
+                           "model.layers.0.",
+                           "self_attn.",
+                           "input_layernorm.weight",
+                           "f_a_proj.weight",
+                           "f_b_proj.weight",
+                           {0, 0, 0}},
+                          3);
+  CHECK(says(error_of([&] { channels.audit(place); }), "has 3 numbers, and there are 2 heads"));
+  CHECK(one_says(channels.audit(place, false).flags, "\"gate_lower_bound\" is set"));
   CHECK(says(refusal({{"model_type", "olmo_hybrid"}, {"num_hidden_layers", 1}, {"linear_allow_neg_eigval", 1}}),
              "not true or false"));
   Made made = gated_delta_net(5, true, 1);

@@ -397,12 +397,13 @@ Map after(const Map& first, const Map& second) {
 
 /// The longest cycle.
 std::size_t period(const Map& map) {
-  std::size_t longest = 0;
+  std::size_t longest = 0, time = 1;
+  std::vector<std::size_t> met(map.size(), 0);  // when first; 0: not yet
   for (std::size_t x = 0; x < map.size(); ++x) {
-    std::size_t at = x, length = 1;
-    for (std::size_t i = 0; i < map.size(); ++i) at = map[at];
-    for (std::size_t next = map[at]; next != at; next = map[next]) ++length;
-    longest = std::max(longest, length);
+    const std::size_t begun = time;
+    std::size_t at = x;
+    for (; met[at] == 0; at = map[at]) met[at] = time++;
+    if (met[at] >= begun) longest = std::max(longest, time - met[at]);
   }
   return longest;
 }
@@ -507,6 +508,36 @@ TEST_CASE("steps of krohn's arithmetics rise with every number of 16 bits") {
   const FloatEnvironment environment;
   for (const ArithmeticName name : ArithmeticName::all())
     if (!name.is_exact()) with_arithmetic(name, [](auto type) { check_rises<decltype(type)>(); });
+}
+
+TEST_CASE("integers of 8 bits: steps that wrap have cycles of powers of two, and those that saturate keep the order") {
+  constexpr int kSize = 256;
+  std::set<std::size_t> periods;
+  Map wrapped(kSize);
+  for (int a = 0; a < kSize; ++a)
+    for (int b = 0; b < kSize; ++b) {
+      const int signed_a = static_cast<std::int8_t>(a), signed_b = static_cast<std::int8_t>(b);
+      int before = -1, signed_before = signed_a < 0 ? 128 : -129;
+      bool rises = true, keeps_its_way = true;
+      for (int h = 0; h < kSize; ++h) {
+        wrapped[static_cast<std::size_t>(h)] = static_cast<std::uint8_t>(a * h + b);
+        const int next = std::min(std::min(a * h, 255) + b, 255);
+        const int signed_next = std::clamp(std::clamp(signed_a * (h - 128), -128, 127) + signed_b, -128, 127);
+        rises &= next >= before;
+        keeps_its_way &= signed_a < 0 ? signed_next <= signed_before : signed_next >= signed_before;
+        before = next, signed_before = signed_next;
+      }
+      REQUIRE(rises);
+      REQUIRE(keeps_its_way);
+      periods.insert(period(wrapped));
+    }
+  CHECK(periods == std::set<std::size_t>{1, 2, 4, 8, 16, 32, 64, 128, 256});
+  // Modulo another number than a power of two, and with a shift before the product wraps.
+  CHECK(period({1, 2, 3, 4, 5, 0}) == 6);
+  for (int h = 0; h < kSize; ++h) wrapped[static_cast<std::size_t>(h)] = static_cast<std::uint8_t>(3 * h / 2);
+  CHECK(wrapped[108] == 162);
+  CHECK(wrapped[162] == 243);
+  CHECK(wrapped[243] == 108);
 }
 
 TEST_CASE("past each hypothesis there are cycles") {
