@@ -107,8 +107,13 @@ void CheckpointWriter::set_query(std::uint32_t layer, std::uint32_t input, std::
 
 void CheckpointWriter::reflect(std::uint32_t layer, std::uint32_t input, std::uint32_t householder,
                                std::uint32_t head) {
+  set_beta(layer, input, householder, head, kReflect);
+}
+
+void CheckpointWriter::set_beta(std::uint32_t layer, std::uint32_t input, std::uint32_t householder, std::uint32_t head,
+                                float logit) {
   const std::size_t row = std::size_t{householder} * config_.heads + head;
-  layers_[layer].beta[row * config_.hidden_size + input] = kReflect / scale_;
+  layers_[layer].beta[row * config_.hidden_size + input] = logit / scale_;
 }
 
 void CheckpointWriter::set_erase(std::uint32_t layer, std::uint32_t input, std::uint32_t head, std::uint32_t coordinate,
@@ -119,6 +124,10 @@ void CheckpointWriter::set_erase(std::uint32_t layer, std::uint32_t input, std::
 
 void CheckpointWriter::empty(std::uint32_t layer, std::uint32_t input) {
   layers_[layer].decay[input] = kForget / scale_;
+}
+
+void CheckpointWriter::set_decay(std::uint32_t layer, std::uint32_t input, float logit) {
+  layers_[layer].decay[input] = (logit - kKeepAll) / scale_;
 }
 
 void CheckpointWriter::open_gates(std::uint32_t layer, std::span<const std::uint32_t> inputs) {

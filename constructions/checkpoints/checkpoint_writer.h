@@ -43,10 +43,14 @@ class CheckpointWriter {
   void set_query(std::uint32_t layer, std::uint32_t input, std::uint32_t head, std::uint32_t coordinate);
   /// β is 1 and is made 2; where the family does not double it, it is ½ and is made 1.
   void reflect(std::uint32_t layer, std::uint32_t input, std::uint32_t householder, std::uint32_t head);
+  /// β is the sigmoid of `logit`, or twice that where the family doubles it.
+  void set_beta(std::uint32_t layer, std::uint32_t input, std::uint32_t householder, std::uint32_t head, float logit);
   /// Where β has channels: 2 at this one, or 0.
   void set_erase(std::uint32_t layer, std::uint32_t input, std::uint32_t head, std::uint32_t coordinate, bool all);
   /// Where there is a decay: with this input the state of all heads becomes zero before anything is written.
   void empty(std::uint32_t layer, std::uint32_t input);
+  /// Where there is a decay: with this input it is e^−softplus(`logit`). In bf16 only an integer is exact.
+  void set_decay(std::uint32_t layer, std::uint32_t input, float logit);
   /// Where there is an output gate: one of these inputs is active with every token. What a head reads is multiplied by
   /// `open_gate()`.
   void open_gates(std::uint32_t layer, std::span<const std::uint32_t> inputs);

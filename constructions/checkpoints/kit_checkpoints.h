@@ -23,19 +23,31 @@ struct DigitsCheckpoint {
 };
 DigitsCheckpoint digits_checkpoint();
 
-/// A clock in Qwen3-Next's layer: how many ticks there were since it was set, 7 standing for more. Row 0 holds
-/// 256·2^−n: a tick writes 0 with β = ½, which halves it, so that an update made twice counts twice, though no
-/// eigenvalue is negative. Rows 1 to 4 hold 3A + 64 and −A + 64, three times, with A = 2^19; their sum, 256, is what
-/// row 0 is compared with, so that a state of fewer digits than 13 is wrong at once. State n's logit is 2·m·(row 0) −
-/// m²·(sum), m = 2^−n: greatest at the n whose m is nearest, by a quarter of m². What a chunk's sums round away is far
-/// less.
-struct TicksCheckpoint {
-  static constexpr std::uint32_t kTick = 0, kWait = 1, kSet0 = 2, kSet4 = 3, kInputs = 6;
-  static constexpr std::uint32_t kBeginTokens = 2, kBegin = 4, kStates = 8, kFirstState = kInputs;
-  Checkpoint checkpoint;  ///< without an automaton: tokens 4 and 5 begin a word, in state 7
-  /// The step of a state's token: it ticks on, and sets the clock in state 7.
+/// A clock in Qwen3-Next's layer: how much time there was since it was set, kStates − 1 standing for more. Row 0 is
+/// set to a number that other rows keep, and is less with every tick; the answer is the first state whose share of that
+/// number row 0 exceeds. Tokens 4 and 5 begin a word, in the last state.
+struct ClockCheckpoint {
+  static constexpr std::uint32_t kTick = 0, kWait = 1, kSet0 = 2, kFourth = 3, kInputs = 6;
+  static constexpr std::uint32_t kBegin = 4, kStates = 8, kFirstState = kInputs;
+  Checkpoint checkpoint;  ///< without an automaton
+  /// The step of a state's token: it ticks on, and sets the clock in the last state.
   static constexpr std::uint32_t as_input(std::uint32_t state) { return state + 1 < kStates ? kTick : kSet0; }
 };
-TicksCheckpoint ticks_checkpoint();
+
+/// A tick writes 0 with β = ½, which halves row 0, so that an update made twice counts twice, though no eigenvalue is
+/// negative. Rows 1 to 4 hold 3A + 64 and −A + 64, three times, with A = 2^19; their sum, 256, is what row 0 is
+/// compared with, so that a state of fewer digits than 13 is wrong at once. What a chunk's sums round away is far less
+/// than the step between two states. The fourth letter sets the clock at 4.
+ClockCheckpoint ticks_checkpoint();
+
+/// A tick writes 0 with β = sigmoid(½) = 0.622459…, which bf16 rounds to 0.62109375: row 0 is then multiplied by
+/// 0.378906 and not by 0.377541, and the bounds are halfway between. Right only where β has the digits of fp32. The
+/// fourth letter sets the clock at 4.
+ClockCheckpoint shares_checkpoint();
+
+/// A tick halves the whole state by its decay, and writes the other number anew with β = sigmoid(4) = 0.982. The fourth
+/// letter does the same with a decay of e^−softplus(4) = 0.018, six ticks: in a chunk of 64 such tokens the product of
+/// the decays is far below the least number of fp32, and its inverse above the greatest.
+ClockCheckpoint fades_checkpoint();
 
 }  // namespace krohn

@@ -12,6 +12,7 @@ import tempfile
 import unittest
 
 import numpy as np
+import stub_server
 
 KIT = pathlib.Path(__file__).resolve().parents[2] / "tools" / "kit"
 sys.dont_write_bytecode = True  # nothing is left in the sources
@@ -280,7 +281,7 @@ class DiagnosisTest(unittest.TestCase):
 
 
 class SummaryTest(unittest.TestCase):
-    ALL = {"parity", "s3", "s5", "s5-late", "digits", "z4", "latch", "latch-late", "ticks"}
+    ALL = {"parity", "s3", "s5", "s5-late", "digits", "z4", "latch", "latch-late", "ticks", "shares", "fades"}
 
     def said(self, wrong, models=None):
         entries = [(Reading(model, "a way", "a word", [], {}), 7, text) for model, text in wrong]
@@ -298,6 +299,12 @@ class SummaryTest(unittest.TestCase):
             ([("s5-late", lost), ("z4", SEVERAL_LAYERS)], None, convolution),
             ([("latch-late", lost), ("z4", SEVERAL_LAYERS)], None, convolution),
             ([("digits", lost), ("ticks", lost)], None, "fewer digits"),
+            ([("digits", lost), ("ticks", lost), ("shares", lost)], None, "only models whose states need more digits"),
+            ([("shares", lost)], None, "whose β bf16 does not have"),
+            ([("fades", lost)], None, "a decay is cut off"),
+            # A ring, or padding, that explains everything is no chance.
+            ([("s3", "a: a ring of inputs whose flush is lost"), ("s5", "b: doubled"), ("ticks", "b: doubled")], None,
+             "hardly by chance: a ring of inputs whose flush is lost"),
             ([("parity", f"token 9 empties it: {ONE_STEP}; or {lost}"), ("digits", f"token 9 empties it: {ONE_STEP}; or {lost}"),
               ("s3", alone), ("s5", alone), ("s5-late", alone)], None, f"what fits most often: {ONE_STEP}"),
             # One model that fails in many ways has one vote.
@@ -386,7 +393,7 @@ class KitTest(unittest.TestCase):
                     self.assertIn(text, done.stdout + done.stderr)
                     self.assertNotIn("Traceback", done.stderr)
             for name, text in (("nobodys", "there is no runtime nobodys"), (str(own.parent / "no.py"), "is not there"),
-                               ("nobodys", "llama, mine, onnx, transformers")):  # fmt: skip
+                               ("nobodys", "llama, mine, onnx, openai, transformers")):  # fmt: skip
                 done = read(name)
                 self.assertEqual((done.returncode, text in done.stderr), (2, True), done.stderr)
             own.write_text("raise ZeroDivisionError('a library that does not load')")
@@ -395,6 +402,30 @@ class KitTest(unittest.TestCase):
             self.assertIn("does not load", done.stderr)
             done = read("mine", "--planted")
             self.assertEqual((done.returncode, "mine_faults.py" in done.stderr), (2, True), done.stderr)
+
+    def test_a_server_that_speaks_the_openai_protocol(self):
+        """The server is a stub of ours (stub_server.py); vLLM and SGLang are not here."""
+        few = {"prompt of 65", "140 tokens after a prompt of 33", "140 tokens after a prompt of 65"}
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([KROHN, "kit", "-o", folder + "/kit"], check=True, capture_output=True)
+            trackers = [Tracker(pathlib.Path(folder) / "kit" / "models" / name) for name in ("s3", "shares")]
+            folders = [tracker.folder for tracker in trackers]
+            for fault, named in {None: "all answers are right", **stub_server.FAULTS}.items():
+                with self.subTest(fault), stub_server.serving(folders, fault) as address:
+                    runtime, _ = kit_run.modules_of("openai:" + address)
+                    self.assertEqual(set(runtime.MODELS), {"s3", "shares"})
+                    wrong = [found for tracks in trackers for found in kit_run.check(
+                        runtime, tracks, "served", [word for word in tracks.words() if word["name"] in few], set())]
+                    self.assertEqual(bool(wrong), fault is not None)
+                    self.assertIn(named, kit_run.summary(wrong, {"s3", "shares"}))
+            openai = [sys.executable, folder + "/kit/run.py", "--quick", "--runtime"]
+            with stub_server.serving(folders[:1]) as address:
+                done = subprocess.run([*openai, f"openai:{address}/v1/", "--report", "margins"], capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assertIn("closest logits", done.stdout)
+            for runtime, text in (("openai:" + address, "does not answer"), ("openai", "is no address"), ("openai:x", "is no address")):
+                done = subprocess.run([*openai, runtime], capture_output=True, text=True)
+                self.assertEqual((done.returncode, text in done.stderr), (2, True), done.stderr)
 
     @unittest.skipUnless(HAS_TRANSFORMERS, "PyTorch and transformers are not installed")
     def test_a_sound_runtime_passes_and_a_faulty_one_is_found(self):

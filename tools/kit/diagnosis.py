@@ -10,6 +10,8 @@ ROLLED_BACK = "rolled back too far"
 ONE_STEP = "the step of one token loses an update, or computes a factor otherwise (β clamped to 1 or not doubled, a decay, a norm)"
 LATE_DECAY = "a decay is applied one token late"
 EMPTIED = "lost, or never written"
+RINGS = (16, 32, 64)
+"""So many tokens are kept beside the state before they are written into it, where a runtime does that."""
 SCALED = "scaled (a factor, a norm or a gate is computed otherwise), or digits are lost"
 NO_FAULT = "no single fault that the kit knows explains it"
 SEVERAL_LAYERS = "no fault of the whole state explains it; several layers hold a part of it each: see what the other models say"
@@ -34,6 +36,8 @@ class Reading:
     """positions whose token was the first of a call"""
     others: dict = field(default_factory=dict)
     """name -> state, of other texts that the runtime had in hand"""
+    strays: tuple = ("", {})
+    """what they are, and position -> [tokens that the runtime may have had in hand just before, and that are not of the text]"""
 
 
 def first_wrong(tracker, reading):
@@ -51,6 +55,13 @@ class Diagnosis:
         self.right = tracker.states(self.tokens)
         self.last = max(reading.answers)
         self.alone = self._alone()
+        borders = {*reading.borders, len(self.tokens)}
+        self.alone_at = {t for t in borders if t + 1 in borders}
+        self.ages = {0: 0}  # position -> so many tokens just before it were read alone
+        for t in range(1, len(self.tokens)):
+            self.ages[t] = self.ages[t - 1] + 1 if t - 1 in self.alone_at else 0
+        self.turns = [t for t in sorted(borders) if t < len(self.tokens) and self.ages[t] and t not in self.alone_at]
+        self.kept = [self.turns[0] - self.ages[self.turns[0]], *self.turns] if self.turns else []  # where turns before them began
         letters = range(len(tracker.table[0]))
         self.resets = {letter: tracker.table[0][letter] for letter in letters if len({row[letter] for row in tracker.table}) == 1}
 
@@ -58,9 +69,11 @@ class Diagnosis:
         """A sentence. Of places, one at a border is the likelier, then the one that is nearest to the first wrong answer; of
         what fits there, all is said, as far as three: a swap that is lost and one that is doubled are the same. Going back fits
         by chance, in a small automaton: it is said where nothing else is."""
+        if found := self._by_strays():
+            return found
         fits = [((p not in self.reading.borders, abs(self.first - p)), text) for p, text in self._fitting()]
         if not fits:
-            return self._by_several() or self._by_place()
+            return self._by_rings() or self._by_several() or self._by_place()
         nearest = min(place for place, _ in fits)
         texts = list(dict.fromkeys(text for place, text in fits if place == nearest))
         texts = [text for text in texts if not text.endswith(ROLLED_BACK)] or texts
@@ -268,7 +281,119 @@ class Diagnosis:
             if size <= last and self._fits(size, self._every(size, EMPTY)):
                 yield size, f"the state was empty before every {size}th token of a call: lost at its borders"
 
+    # ---- Tokens that are not of the text
+
+    def _by_strays(self):
+        """Where it explains all answers that they were read: everywhere, in one way, or at some places, each of which explains
+        more answers than the ones before it."""
+        kind, strays = self.reading.strays
+        right = self.tracker.answers(self.tokens)
+        wrongs = sum(right[t] not in (None, said) for t, said in self.reading.answers.items())
+        for i in range(max(map(len, strays.values()), default=0)):
+            everywhere = {at: read[i] for at, read in strays.items() if read[i]}
+            if everywhere and self._wrong_with(everywhere) is None:
+                return self._named_strays(kind, everywhere)
+        chosen, wrong = {}, self.first
+        while wrong is not None:
+            open_ = [(at, tokens) for at in strays if max(chosen, default=0) < at <= wrong for tokens in strays[at] if tokens]
+            further = [(self._wrong_with({**chosen, at: tokens}), at, tokens) for at, tokens in open_]
+            best, at, tokens = max(further, key=lambda found: (found[0] is None, found[0] or 0, found[1]), default=(wrong, 0, []))
+            chosen[at] = tokens
+            if (best is not None and best <= wrong) or wrongs < 4 * len(chosen):
+                return None
+            wrong = best
+        return self._named_strays(kind, chosen)
+
+    def _named_strays(self, kind, places):
+        more = f" and in {len(places) - 1} more places" if len(places) > 1 else ""
+        return f"{kind} before token {min(places) + 1}{more} stayed in the state: {kind}, read as text"
+
+    def _wrong_with(self, strays):
+        """The first answer that is another where these were read."""
+        tokens, places = [], []
+        for t, token in enumerate(self.tokens):
+            tokens += strays.get(t, [])
+            places.append(len(tokens))
+            tokens.append(token)
+        answers = self.tracker.answers(tokens)
+        return next((t for t, said in sorted(self.reading.answers.items()) if answers[places[t]] not in (None, said)), None)
+
     # ---- Where no fault at one place fits
+
+    def _by_rings(self):
+        """Tokens that are read alone wait in a ring beside the state. Whenever it is full it is written into the state, which
+        fails always, or once; or a copy of the state is made without it."""
+        late = self.tracker.delay
+        for size in RINGS:
+            counted = [t - late for t, count in self.ages.items() if count and count % size == 0]
+            for flushes in (counted, list(range(size - late, self.last - late + 1, size))):
+                for kind in ("lost", "made twice", "added to an older state"):
+                    for chosen in (flushes, *([t] for t in flushes)):
+                        if chosen and size < chosen[0] <= self.first - late and self._fits(chosen[0], self._flushed(size, chosen, kind)):
+                            return (f"from token {chosen[0] + late + 1} on, every {size} tokens, the updates of the last {size} were "
+                                    f"{kind}: a ring of inputs whose flush is {kind}")
+                if found := self._strangers(flushes):
+                    return (f"before token {found + late + 1}, and so on every {size} tokens, one more letter was read: "
+                            f"a ring of inputs that is flushed with tokens of a draft that was given up")
+            for least in (0, 1):
+                waiting = {t: (self.ages[t] - least) % size + least for t in self.turns}
+                if found := self._uncopied(waiting):
+                    return f"{found} of tokens read alone were missing: a ring of inputs that is not copied with the state"
+        if found := self._uncopied(dict(zip(self.turns, [t - before for before, t in zip(self.kept, self.turns)]))):
+            return f"{found} were missing: a turn that begins with the state of the turn before"
+        return None
+
+    def _flushed(self, size, flushes, kind):
+        """The states from the first flush on. A flush comes before the token at its place."""
+        states = self.right[: flushes[0]]
+        written = [states[flushes[0] - size - 1]]
+        for t in range(flushes[0], len(self.tokens)):
+            state = states[t - 1]
+            if t in flushes:
+                if t - size not in flushes:
+                    written = [states[t - size - 1]]
+                state = state if kind == "made twice" else written[-1] if kind == "lost" else written[-2:][0]
+                for back in range(t - size, t if kind != "lost" else 0):
+                    state = self._step(state, back)
+                written.append(state)
+            states.append(self._step(state, t))
+            yield states[-1]
+
+    def _uncopied(self, waiting):
+        """Whether it explains everything that turns begin without so many of the last updates."""
+        waiting = {t - self.tracker.delay: count for t, count in waiting.items()}
+        first = min(waiting, default=self.first + 1)
+
+        def states():
+            states = self.right[:first]
+            for t in range(first, len(self.tokens)):
+                back = waiting.get(t, 0) + 1
+                states.append(self._step(states[t - back] if t >= back else None, t))
+                yield states[-1]
+
+        is_it = first <= self.first - self.tracker.delay and self._fits(first, states())
+        place = f"before token {first + self.tracker.delay + 1}, and before further turns,"
+        return f"{place} the last {waiting[first]} updates" if is_it else None
+
+    def _strangers(self, flushes):
+        """The first of these places where one more letter, any, is read, if that at some of them explains everything."""
+        first = min(flushes, default=len(self.tokens))
+        ways = {self._before(first): ()} if first < len(self.tokens) else {}
+        for t in range(first, min(len(self.tokens), self.last - self.tracker.delay + 1)):
+            said, after = self.reading.answers.get(t + self.tracker.delay), {}
+            for state, places in ways.items():
+                more = set(self.tracker.table[state]) - {state} if t in flushes and state is not None else ()
+                for before, read in [(state, places), *((other, (*places, t)) for other in more)]:
+                    then = self._step(before, t)
+                    if said in (None, self._shown(then, t)) and len(read) <= len(after.get(then, read)):
+                        after[then] = read
+            ways = after
+        places = min(ways.values(), key=len, default=())
+        return places[0] if places else None
+
+    def _shown(self, state, t):
+        is_known = state is not None and self.tracker.begin[0] not in self.tokens[t + 1 : t + self.tracker.delay + 1]
+        return self.tracker.state_tokens[state] if is_known else self.reading.answers.get(t + self.tracker.delay)
 
     def _by_several(self):
         for answered, kept, text in [

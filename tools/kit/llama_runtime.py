@@ -128,8 +128,8 @@ class Runtime:
             "drafts, some taken back": self.drafted,
             "greedy generation": self.generated,
         }
-        self.long_ways = {"in pieces of 1024": lambda words: self.decoded(words, piece=1024),
-                          "token by token": lambda words: self.decoded(words, piece=1)}
+        self.long_ways = {"in pieces of 1024": lambda words: self.decoded(words[:1], piece=1024),
+                          "token by token": lambda words: self.decoded(words[:1], piece=1)}
 
     def readings(self, words):
         for way, read in self.ways.items():

@@ -1,11 +1,9 @@
 """Faults of servers that carry a model's memory from one call of ONNX Runtime to the next."""
 import numpy
 
-import onnx_runtime
-from onnx_runtime import Session
+from onnx_runtime import Runtime, Session
 
 RUN = Session.run
-CALL = onnx_runtime.Runtime.call
 
 
 def zeroed(memory):
@@ -69,7 +67,7 @@ FAULTS = {
     "the update of a decoded token is applied twice": at_step(twice),
     "the update of a decoded token is lost": at_step(lost),
     "tokens 64 and 65 of a prompt are exchanged": {(Session, "run"): exchanged},
-    "what was kept is the buffer itself": {(onnx_runtime, "kept"): lambda memory: memory},
+    "what was kept is the buffer itself": {(Runtime, "copy_of"): lambda self, memory: memory},
     "a row of a batch has its neighbour's memory": after_prompts(
         lambda after, before: {name: numpy.roll(value, 1, 0) for name, value in after.items()}),
 }

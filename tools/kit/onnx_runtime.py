@@ -5,7 +5,7 @@ import json
 import numpy
 import onnxruntime
 
-from diagnosis import Reading
+from ways import MIDDLE, SHORT, Ways
 
 DTYPES = ("float32",)
 MODELS = ("parity", "s3", "s5", "z4", "latch")
@@ -17,11 +17,6 @@ LEVELS = {"no optimisations": onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
 
 def about():
     return f"ONNX Runtime {onnxruntime.__version__}, {onnxruntime.get_available_providers()[-1]}"
-
-
-def kept(memory):
-    """A copy to come back to. A function of its own: servers that share a prefix between requests have one like it."""
-    return {name: value.copy() for name, value in memory.items()}
 
 
 class Session:
@@ -44,79 +39,54 @@ class Session:
         return said["states"].tolist(), memory
 
 
-class Runtime:
+class Runtime(Ways):
     def __init__(self, tracker, dtype):
-        self.tracker = tracker
+        super().__init__(tracker)
         path = str(tracker.folder / "model.onnx")
         self.sessions = {level: Session(path, value) for level, value in LEVELS.items()}
         self.session = self.sessions["all optimisations"]
         letters = json.loads(self.session.session.get_modelmeta().custom_metadata_map["alphabet"])
         self.letter = {**tracker.letter_of, tracker.begin[0]: len(letters) - 1}
         self.ways = {
-            **{f"the text in one call, {level}": lambda words, level=level: self.whole(words, level) for level in LEVELS},
+            **{f"the text in one call, {level}": self.whole_at(level) for level in LEVELS},
             "prompt, then token by token": self.decoded,
-            "prompt in pieces of 64": lambda words: self.decoded(words, 64),
-            "prompt in pieces of 100": lambda words: self.decoded([w for w in words if len(w["prompt"]) < 600], 100),
+            "prompt in pieces of 64": self.pieces(64),
+            "prompt in pieces of 100": self.pieces(100),
             "padded batches": self.batches,
             "requests in turns": self.turns,
             "joined and parted batches": self.joined,
             "from a saved memory": self.resumed,
             "preempted and read again": self.preempted,
+            "drafts, some taken back": self.drafted,
+            "a conversation of several turns": self.conversation,
             "greedy generation": self.generated,
         }
-        self.long_ways = {"in pieces of 1024": lambda words: self.decoded(words, 1024),
-                          "token by token": lambda words: self.decoded(words, 1)}
-
-    def readings(self, words):
-        for way, read in self.ways.items():
-            for reading in read(words):
-                reading.model, reading.way = self.tracker.name, way
-                yield reading
 
     # ---- One call of the model
 
     def call(self, rows, memory=None):
         """Answers [rows][length], and the memory of every row."""
-        states, memory = self.session.run([[self.letter[token] for token in row] for row in rows], memory)
+        states, after = self.session.run([[self.letter[token] for token in row] for row in rows], memory)
+        if memory is None:
+            memory = after
+        memory.update(after)  # as a server does that keeps one buffer for each request
         return [[self.tracker.state_tokens[state] for state in row] for row in states], memory
 
-    def prefill(self, tokens, piece=None):
-        memory, answers, borders = None, [], []
-        for at in range(0, len(tokens), piece or len(tokens)):
-            said, memory = self.call([tokens[at : at + (piece or len(tokens))]], memory)
-            borders.append(at)
-            answers += said[0]
-        return answers, memory, borders
-
-    def continued(self, tokens, memory):
-        answers = []
-        for token in tokens:
-            said, memory = self.call([[token]], memory)
-            answers += said[0]
-        return answers, memory
-
-    def reading(self, word, tokens, answers, borders, **others):
-        return Reading("", "", word["name"], tokens, dict(enumerate(answers)), borders, **others)
+    def copy_of(self, memory):
+        return {name: value.copy() for name, value in memory.items()}
 
     # ---- Ways
 
-    def whole(self, words, level):
-        usual, self.session = self.session, self.sessions[level]
-        for word in words:
-            tokens = word["prompt"] + word["then"]
-            yield self.reading(word, tokens, self.prefill(tokens)[0], [0])
-        self.session = usual
-
-    def decoded(self, words, piece=None):
-        for word in words:
-            answers, memory, borders = self.prefill(word["prompt"], piece)
-            answers += self.continued(word["then"], memory)[0]
-            yield self.reading(word, word["prompt"] + word["then"], answers,
-                               borders + list(range(len(word["prompt"]), len(answers))))
+    def whole_at(self, level):
+        def read(words):
+            usual, self.session = self.session, self.sessions[level]
+            yield from self.whole(words)
+            self.session = usual
+        return read
 
     def batches(self, words, rows=4):
         """Prompts of different lengths, filled up on the left with the token that begins words."""
-        short = [word for word in words if len(word["prompt"]) < 600]
+        short = [word for word in words if len(word["prompt"]) < MIDDLE]
         for at in range(0, len(short) - 1, rows):
             batch = short[at : at + rows]
             width = max(len(word["prompt"]) for word in batch)
@@ -133,22 +103,9 @@ class Runtime:
                 yield self.reading(word, (word["prompt"] + word["then"])[: len(row)], row,
                                    [0, *range(len(word["prompt"]), len(row))], others=others)
 
-    def turns(self, words):
-        short = [word for word in words if len(word["prompt"]) < 300][:4]
-        for one, other in zip(short[::2], short[1::2]):
-            both = [[word, *self.prefill(word["prompt"])[:2]] for word in (one, other)]
-            for t in range(min(len(one["then"]), len(other["then"]))):
-                for entry in both:
-                    said, entry[2] = self.continued([entry[0]["then"][t]], entry[2])
-                    entry[1] += said
-            ends = [self.tracker.states(word["prompt"])[-1] for word in (one, other)]
-            for i, (word, answers, _) in enumerate(both):
-                yield self.reading(word, (word["prompt"] + word["then"])[: len(answers)], answers,
-                                   [0, *range(len(word["prompt"]), len(answers))], others={"the other request": ends[1 - i]})
-
     def joined(self, words):
         """Two requests decode alone, then in one batch, then alone again, as with continuous batching."""
-        short = [word for word in words if len(word["prompt"]) < 300][:8]
+        short = [word for word in words if len(word["prompt"]) < SHORT][:8]
         for one, other in zip(short[::2], short[1::2]):
             both = [[word, *self.prefill(word["prompt"])[:2]] for word in (one, other)]
             third = min(len(one["then"]), len(other["then"])) // 3
@@ -166,38 +123,3 @@ class Runtime:
                 answers = answers + self.continued(word["then"][2 * third :], own)[0]
                 yield self.reading(word, word["prompt"] + word["then"], answers,
                                    [0, *range(len(word["prompt"]), len(answers))], others={"the other request": ends[1 - i]})
-
-    def resumed(self, words):
-        """A prompt is continued; then what was kept of its memory, in another way."""
-        for word in [word for word in words if len(word["prompt"]) < 600][::3]:
-            answers, memory, borders = self.prefill(word["prompt"])
-            memories = [memory, kept(memory)]
-            end = self.tracker.states(word["prompt"] + word["then"])[-1]
-            for i, then in enumerate((word["then"], word["then"][::-1])):
-                said, after = self.continued(then, memories[i])
-                memories[0].update(after)  # as a server does that keeps one buffer for each request
-                yield self.reading(word, word["prompt"] + then, answers + said,
-                                   borders + list(range(len(answers), len(answers) + len(said))),
-                                   others={"the continuation that was given up": end})
-
-    def preempted(self, words):
-        """After half of the tokens the memory is given up; prompt and tokens are read again, in one call, and it goes on."""
-        for word in [word for word in words if len(word["prompt"]) < 600][1::3]:
-            half = len(word["then"]) // 2
-            answers, memory, _ = self.prefill(word["prompt"])
-            self.continued(word["then"][:half], memory)
-            answers, memory, _ = self.prefill(word["prompt"] + word["then"][:half])
-            answers += self.continued(word["then"][half:], memory)[0]
-            yield self.reading(word, word["prompt"] + word["then"], answers,
-                               [0, *range(len(word["prompt"]) + half, len(answers))])
-
-    def generated(self, words, tokens=40):
-        """The model reads its own answers, which are letters too."""
-        for word in [word for word in words if len(word["prompt"]) < 300 and self.tracker.reads_answers]:
-            answers, memory, _ = self.prefill(word["prompt"])
-            text = list(word["prompt"])
-            while len(text) < len(word["prompt"]) + tokens:
-                text.append(answers[-1])
-                said, memory = self.continued(text[-1:], memory)
-                answers += said
-            yield self.reading(word, text, answers, [0, *range(len(word["prompt"]), len(text))])

@@ -16,9 +16,10 @@ def planted(patches):
             setattr(owner, name, value)
 
 
-def run(runtime, faults, texts, dtype, check, summary, only_in):
+def run(runtime, faults, texts, dtype, check, summary, only_in, named):
     """`faults`: name -> patches, a dictionary of (owner, name) -> value. `texts`: trackers with their words. `only_in`: name ->
-    the model that alone can show it. Returns the exit status: 0 when every fault is found, and nothing where there is none."""
+    the model that alone can show it. `named`: name -> a part of what has to be said of it. Returns the exit status: 0 when every
+    fault is found, and nothing where there is none."""
     as_it_should = True
     for fault, patches in {"(none)": {}, **faults}.items():
         started = time.monotonic()
@@ -26,7 +27,7 @@ def run(runtime, faults, texts, dtype, check, summary, only_in):
             print(f"{fault}: not planted, for {only_in[fault]} alone can show it")
             continue
         with planted(patches):
-            wrong = [entry for tracker, words in texts for entry in check(runtime, tracker, dtype, words, False)]
+            wrong = [entry for tracker, words in texts for entry in check(runtime, tracker, dtype, words, set())]
         found = bool(wrong)
         as_it_should &= found == bool(patches)
         models = sorted({reading.model for reading, _, _ in wrong})
@@ -36,6 +37,10 @@ def run(runtime, faults, texts, dtype, check, summary, only_in):
             reading, position, explanation = next(entry for entry in wrong if entry[0].model == model)
             print(f"    {model}, {reading.way}, {reading.word}, token {position + 1}: {explanation}", flush=True)
         if found:
-            print("    " + summary(wrong, {tracker.name for tracker, _ in texts}).replace("\n", "\n    "), flush=True)
+            said = summary(wrong, {tracker.name for tracker, _ in texts})
+            print("    " + said.replace("\n", "\n    "), flush=True)
+            if named.get(fault, "") not in said:
+                as_it_should = False
+                print(f"    NOT named: {named[fault]}", flush=True)
     print("every planted fault is found, and nothing without one" if as_it_should else "NOT as it should be")
     return 0 if as_it_should else 1

@@ -5,6 +5,7 @@
     python run.py --runtime transformers --model s5 --quick
     python run.py --runtime transformers --planted          # the kit's own test: faults on purpose, all found
     python run.py --runtime onnx; python run.py --runtime llama
+    python run.py --runtime openai:http://localhost:8000    # a server that speaks the OpenAI protocol, such as vLLM or SGLang
     python run.py --runtime mine                            # mine_runtime.py beside this file; or a path, ../mine.py
 
 A line for each model and way of reading; the first wrong token, and which fault of the runtime's state explains it. Exit
@@ -30,6 +31,10 @@ PACKAGES = {
     "onnx": "pip install numpy onnxruntime",
     "llama": "pip install numpy gguf llama-cpp-py-sync",
 }
+ALONE = {
+    "shares": "whose β bf16 does not have: β is kept, or computed, in fewer digits than fp32",
+    "fades": "of decays between 0 and 1: their products overflow or vanish, or a decay is cut off",
+}
 
 
 def stop(text):
@@ -39,6 +44,7 @@ def stop(text):
 
 def modules_of(name):
     """The runner NAME_runtime.py beside this file, or a file by its path, and the name of the module with its faults."""
+    name, _, address = name.partition(":")
     path = pathlib.Path(name)
     if path.suffix != ".py":
         path = HERE / f"{name}_runtime.py"
@@ -47,7 +53,10 @@ def modules_of(name):
         stop(f"there is no runtime {name}: {path} is not there; beside run.py there are {', '.join(there)}")
     sys.path.insert(0, str(path.resolve().parent))
     try:
-        return importlib.import_module(path.stem), path.stem.removesuffix("_runtime") + "_faults"
+        runtime = importlib.import_module(path.stem)
+        if hasattr(runtime, "connect"):
+            runtime.connect(address)
+        return runtime, path.stem.removesuffix("_runtime") + "_faults"
     except Exception as error:  # whatever a library raises when it is loaded
         stop(f"{type(error).__name__}: {error}" + (f"; {PACKAGES[name]}" if name in PACKAGES else ""))
 
@@ -75,32 +84,44 @@ def trackers(names, able):
 
 
 def words_of(tracker, quick):
-    """`quick`: prompts up to 300 tokens, half as many decoded tokens."""
+    """`quick`: prompts up to 300 tokens, and half of the tokens that follow, where these are few."""
     words = tracker.words()
     if not quick:
         return words
-    return [{**word, "then": word["then"][:20]} for word in words if len(word["prompt"]) < 300]
+    return [{**word, "then": word["then"][: 20 if len(word["then"]) <= 40 else None]} for word in words if len(word["prompt"]) < 300]
 
 
-def long_word(tracker, length):
-    """Random letters, and no end of them."""
+def long_words(tracker, length):
+    """Random letters: so many, and prompts at 65,536, as far as that."""
     letters = random.Random(1).choices([token for token in tracker.letter_of if token not in tracker.state_tokens], k=length)
-    return {"name": f"{length} letters", "prompt": tracker.begin + letters, "then": []}
+    words = [{"name": f"{length} letters", "prompt": tracker.begin + letters, "then": []}]
+    return words + [{"name": f"prompt of {size}", "prompt": (tracker.begin + letters)[:size], "then": letters[-4:]}
+                    for size in (65_535, 65_536, 65_537) if size <= length]
+
+
+def margin(least):
+    """By how much the greatest logit was greater than the next one, where that was closest."""
+    if least is None:
+        return ", no logits shown"
+    return f", closest logits {least[0]:.4g} apart" + (f": a TIE in {least[1]}, token {least[2] + 1}" if least[0] == 0 else "")
 
 
 def check(runtime_module, tracker, dtype, words, report):
     """Reads one model in all ways. Returns [(reading, first wrong position, explanation)], the first of each way. A runtime
-    that raises cannot be read."""
+    that raises cannot be read. `report`, a set: prints nothing where it is empty; "long": the ways for long texts."""
     wrong = []
     counts, started = collections.OrderedDict(), time.monotonic()
     try:
         runtime = runtime_module.Runtime(tracker, dtype)
-        if report == "long":
+        if "long" in report:
             runtime.ways = runtime.long_ways
         for reading in runtime.readings(words):
-            count = counts.setdefault(reading.way, [0, 0, None, 0])
+            count = counts.setdefault(reading.way, [0, 0, None, 0, None])
             count[0] += 1
-            count[3] += sum(answer is not None and t in reading.answers for t, answer in enumerate(tracker.answers(reading.tokens)))
+            promised = [t for t, answer in enumerate(tracker.answers(reading.tokens)) if answer is not None and t in reading.answers]
+            count[3] += len(promised)
+            margins = [(reading.answers[t].margin, reading.word, t) for t in promised if hasattr(reading.answers[t], "margin")]
+            count[4] = min([*margins, *([count[4]] if count[4] else [])], default=None)
             found = first_wrong(tracker, reading)
             if found is None:
                 continue
@@ -114,9 +135,9 @@ def check(runtime_module, tracker, dtype, words, report):
         advice = getattr(runtime_module, "advice", lambda error: "")(error)
         stop(f"{tracker.name} in {dtype} cannot be read: {type(error).__name__}: {error}" + (f"; {advice}" if advice else ""))
     if report:
-        for way, (texts, failed, first, answers) in counts.items():
-            print(f"{tracker.name:10} {dtype:9} {way:40} {texts - failed:>3} of {texts:>3} texts right, {answers:>7,} answers",
-                  flush=True)
+        for way, (texts, failed, first, answers, least) in counts.items():
+            print(f"{tracker.name:10} {dtype:9} {way:40} {texts - failed:>3} of {texts:>3} texts right, {answers:>7,} answers"
+                  + (margin(least) if "margins" in report else ""), flush=True)
             if first:
                 reading, position, right, said, explanation = first
                 print(f"    first wrong: {reading.word}, token {position + 1} of {len(reading.tokens)}: {said} instead of {right}"
@@ -131,7 +152,10 @@ def summary(wrong, models):
     if not wrong:
         return "all answers are right"
     where = f"wrong in {', '.join(sorted(failing))}"
-    if "digits" in failing and failing <= {"digits", "ticks"} and len(models) > len(failing):
+    for name, cause in ALONE.items():
+        if failing == {name} and len(models) > 1:
+            return where + f"\nonly the model {cause}"
+    if "digits" in failing and failing <= {"digits", "ticks", "shares"} and len(models) > len(failing):
         return where + ("\nonly models whose states need more digits than bf16 and fp16 have: the state is kept, or read, in "
                         "fewer digits than fp32, or overflows")
     late = {"s5-late", "latch-late"}
@@ -145,6 +169,8 @@ def summary(wrong, models):
         for kind in kinds_of(said):
             votes[kind] += fractions.Fraction(1, texts[reading.model])
     del votes[kinds_of(SEVERAL_LAYERS)[0]]
+    if rare := {kind: votes[kind] for kind in votes if kind.startswith(("a ring", "a turn")) or kind.endswith("read as text")}:
+        return where + f"\nwhat fits, and hardly by chance: {max(rare, key=rare.get)}"
     likeliest = max(votes, key=lambda kind: (kind != ROLLED_BACK, votes[kind]), default=None)
     if likeliest == EMPTIED and votes[LATE_DECAY]:  # a loss, to models that cannot tell them apart
         likeliest = SCALED if votes[SCALED] else LATE_DECAY
@@ -162,6 +188,8 @@ def main():
     parser.add_argument("--quick", action="store_true", help="prompts of at most 300 tokens")
     parser.add_argument("--long", type=int, default=0, metavar="N",
                         help="instead of the words, one of N random letters: in pieces of 1024, and token by token")
+    parser.add_argument("--report", choices=["margins"], help="also how close the two greatest logits came, by way of reading")
+    parser.add_argument("--device", default="", help="cuda, where the runtime takes one")
     parser.add_argument("--planted", action="store_true", help="plant faults in the runtime, and see that each is found")
     options = parser.parse_args()
     runtime, faults_name = modules_of(options.runtime)
@@ -169,6 +197,10 @@ def main():
     dtypes = [dtype for dtype in options.dtypes.split(",") if dtype] or list(runtime.DTYPES)
     if set(dtypes) - set(runtime.DTYPES):
         stop(f"--dtypes {options.dtypes}: the kit is exact in {', '.join(runtime.DTYPES)}")
+    if options.device:
+        if not hasattr(runtime, "DEVICE"):
+            stop(f"--device {options.device}: the runtime {options.runtime} takes none")
+        runtime.DEVICE = options.device
     print(runtime.about())
     if options.planted:
         import planted
@@ -177,14 +209,16 @@ def main():
             faults = importlib.import_module(faults_name)
         except Exception as error:
             stop(f"--planted needs {faults_name}.py beside the runner: {type(error).__name__}: {error}")
-        few = {"prompt of 65", "prompt of 129", "prompt of 257", "begins again in a prompt of 200"}
+        few = {"prompt of 65", "prompt of 129", "prompt of 257", "begins again in a prompt of 200", "140 tokens after a prompt of 65"}
         texts = [(tracker, [word for word in words_of(tracker, True) if word["name"] in few]) for tracker in chosen]
-        return planted.run(runtime, faults.FAULTS, texts, dtypes[0], check, summary, getattr(faults, "ONLY_IN", {}))
+        return planted.run(runtime, faults.FAULTS, texts, dtypes[0], check, summary, getattr(faults, "ONLY_IN", {}),
+                           getattr(faults, "NAMED", {}))
     wrong = []
     for tracker in chosen:
-        words = [long_word(tracker, options.long)] if options.long else words_of(tracker, options.quick)
+        words = long_words(tracker, options.long) if options.long else words_of(tracker, options.quick)
         for dtype in dtypes:
-            wrong += check(runtime, tracker, dtype, words, "long" if options.long else True)
+            if dtype != "bfloat16" or dtype in tracker.formats:
+                wrong += check(runtime, tracker, dtype, words, {"lines", *(["long"] if options.long else []), options.report})
     print(summary(wrong, {tracker.name for tracker in chosen}))
     return 1 if wrong else 0
 

@@ -10,7 +10,7 @@ class Tracker:
         self.folder = pathlib.Path(folder)
         facts = json.loads((self.folder / "tracker.json").read_text(encoding="utf-8"))
         self.name, self.about, self.delay = facts["name"], facts["about"], facts["delay"]
-        self.layers = facts["layers"]
+        self.layers, self.formats = facts["layers"], facts.get("formats", [])
         self.table, self.initial, self.begin = facts["table"], facts["initial"], facts["begin"]
         self.state_tokens = facts["state_tokens"]
         self.letter_of = {token: letter for letter, token in enumerate(facts["letter_tokens"])}
@@ -21,6 +21,11 @@ class Tracker:
         """Dictionaries with name, prompt, then, and answers, -1 where nothing is promised."""
         with open(self.folder / "words.jsonl", encoding="utf-8") as lines:
             return [json.loads(line) for line in lines]
+
+    def busiest(self):
+        """The token of the letter that moves the most states."""
+        moved = {token: sum(row[letter] != state for state, row in enumerate(self.table)) for token, letter in self.letter_of.items()}
+        return max(moved, key=moved.get)
 
     def states(self, tokens):
         """The state after every token; None while a beginning is being read. They are `delay` tokens ahead of answers."""

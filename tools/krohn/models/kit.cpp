@@ -1,7 +1,10 @@
 #include "tools/krohn/models/kit.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <set>
 
 #include "kit_files.h"
@@ -17,7 +20,7 @@
 namespace krohn {
 namespace {
 
-constexpr std::uint32_t kDecoded = 40;
+constexpr std::uint32_t kDecoded = 40, kLongDecoded = 140;  // twice 64, and more
 
 KitTracker tracker_of(const Checkpoint& checkpoint, std::uint32_t delay) {
   const TokenTable& tokens = checkpoint.tokens;
@@ -44,25 +47,26 @@ KitModel digits() {
           made.checkpoint, tracker};
 }
 
-KitModel ticks() {
-  using Ticks = TicksCheckpoint;
-  const std::vector<std::string> names{"tick", "wait", "set 0", "set 4"};
+/// Letters "tick" and "wait", one that sets the clock to 0, and `fourth`, which leads to `after_fourth` of a state.
+KitModel clock(std::string name, std::string about, ClockCheckpoint made, const char* fourth,
+               const std::function<State(State)>& after_fourth) {
+  using Clock = ClockCheckpoint;
+  constexpr State kLast = Clock::kStates - 1;
+  const std::vector<std::string> names{"tick", "wait", "set 0", fourth};
   std::vector<State> table;
-  for (State state = 0; state < Ticks::kStates; ++state)
-    table.insert(table.end(), {std::min(state + 1, Ticks::kStates - 1), state, 0, 4});
-  KitTracker tracker{Dfa::acceptor(Alphabet::from_names(names), std::move(table), Ticks::kStates - 1,
-                                   std::vector<bool>(Ticks::kStates, false)),
-                     {Ticks::kBegin, Ticks::kBegin + 1},
-                     {Ticks::kTick, Ticks::kWait, Ticks::kSet0, Ticks::kSet4},
-                     {},
-                     {}};
-  for (State state = 0; state < Ticks::kStates; ++state) {
-    tracker.state_tokens.push_back(Ticks::kFirstState + state);
-    tracker.as_input.push_back(Ticks::as_input(state));
+  for (State state = 0; state <= kLast; ++state)
+    table.insert(table.end(), {std::min(state + 1, kLast), state, 0, std::min(after_fourth(state), kLast)});
+  KitTracker tracker{
+      Dfa::acceptor(Alphabet::from_names(names), std::move(table), kLast, std::vector<bool>(Clock::kStates, false)),
+      {Clock::kBegin, Clock::kBegin + 1},
+      {Clock::kTick, Clock::kWait, Clock::kSet0, Clock::kFourth},
+      {},
+      {}};
+  for (State state = 0; state <= kLast; ++state) {
+    tracker.state_tokens.push_back(Clock::kFirstState + state);
+    tracker.as_input.push_back(Clock::as_input(state));
   }
-  return {"ticks",
-          "ticks since a clock was set, by halving: an update made twice counts twice; 13 binary digits are needed",
-          ticks_checkpoint().checkpoint, tracker};
+  return {std::move(name), std::move(about), std::move(made.checkpoint), std::move(tracker)};
 }
 
 /// Draws letters of a tracker's automaton.
@@ -124,7 +128,21 @@ std::string tracker_text(const KitModel& model) {
   json["as_input"] = tracker.as_input;
   json["delay"] = tracker.delay;
   json["layers"] = model.checkpoint.config.layers;
+  json["formats"] = nlohmann::ordered_json::array({"float32"});
+  if (model.is_exact_in_bf16) json["formats"].push_back("bfloat16");
   return json.dump() + "\n";
+}
+
+/// Token n is the word "tn": servers that speak of tokens by their texts can load the model.
+std::string tokenizer_text(std::uint32_t tokens) {
+  nlohmann::ordered_json words;
+  for (std::uint32_t token = 0; token < tokens; ++token) words[fmt::format("t{}", token)] = token;
+  return nlohmann::ordered_json{{"version", "1.0"},
+                                {"added_tokens", nlohmann::ordered_json::array()},
+                                {"pre_tokenizer", {{"type", "WhitespaceSplit"}}},
+                                {"model", {{"type", "WordLevel"}, {"vocab", words}, {"unk_token", "t0"}}}}
+             .dump() +
+         "\n";
 }
 
 std::string words_text(const KitTracker& tracker, std::uint64_t seed) {
@@ -191,7 +209,16 @@ std::vector<KitModel> kit_models() {
   models.push_back(model("latch-late", "the same, three tokens late: the convolution's state",
                          late_checkpoint(models.back().checkpoint),
                          models.back().checkpoint.config.convolution_taps - 1));
-  models.push_back(ticks());
+  const auto to_4 = [](State) { return State{4}; };
+  models.push_back(clock("ticks",
+                         "ticks since a clock was set, by halving: an update made twice counts twice; 13 binary digits "
+                         "are needed",
+                         ticks_checkpoint(), "set 4", to_4));
+  models.push_back(clock("shares", "the same with a β that bf16 does not have: right where β keeps the digits of fp32",
+                         shares_checkpoint(), "set 4", to_4));
+  models.back().is_exact_in_bf16 = false;
+  models.push_back(clock("fades", "the same by decays of 1/2 and 0.018, with β near 1: products of decays leave fp32",
+                         fades_checkpoint(), "plunge", [](State state) { return state + 6; }));
   return models;
 }
 
@@ -226,14 +253,15 @@ std::vector<KitWord> kit_words(const KitTracker& tracker, std::uint64_t seed) {
     }
   };
   std::vector<KitWord> words;
-  const auto add = [&](const std::string& name, std::size_t length, Kind kind, bool restarts) {
+  const auto add = [&](const std::string& name, std::size_t length, Kind kind, bool restarts,
+                       std::uint32_t decoded = kDecoded) {
     KitWord word{name, tracker.begin, {}};
     if (restarts) {
       fill(word.prompt, length / 2 - word.prompt.size(), kind);
       word.prompt.insert(word.prompt.end(), tracker.begin.begin(), tracker.begin.end());
     }
     fill(word.prompt, length - word.prompt.size(), kind);
-    fill(word.then, kDecoded, kind);
+    fill(word.then, decoded, kind);
     words.push_back(std::move(word));
   };
   std::size_t number = 0;
@@ -247,6 +275,9 @@ std::vector<KitWord> kit_words(const KitTracker& tracker, std::uint64_t seed) {
   if (letters.has_quiet())
     for (const std::size_t length : {257, 2049})
       add("long waits in a prompt of " + std::to_string(length), length, Kind::kRarely, false);
+  for (const std::size_t length : {33, 65, 129})
+    add(fmt::format("{} tokens after a prompt of {}", kLongDecoded, length), length,
+        letters.all_commute() ? Kind::kAny : Kind::kAgainst, false, kLongDecoded);
   return words;
 }
 
@@ -260,6 +291,8 @@ void write_kit(const std::string& folder, std::uint64_t seed) {
     auto files = checkpoint_files(model.checkpoint);
     files.emplace_back("tracker.json", tracker_text(model));
     files.emplace_back("words.jsonl", words_text(model.tracker, seed));
+    files.emplace_back("tokenizer.json", tokenizer_text(model.checkpoint.config.vocabulary));
+    files.emplace_back("tokenizer_config.json", "{\"tokenizer_class\": \"PreTrainedTokenizerFast\"}\n");
     if (const auto network = kit_network(model.tracker)) files.emplace_back("model.onnx", format_onnx(*network));
     folders.emplace_back(model.name, std::move(files));
   }

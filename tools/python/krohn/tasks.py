@@ -2,7 +2,7 @@
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Dict, List, Optional, Tuple, Union
 
 import numpy as np
@@ -32,6 +32,23 @@ class Dataset:
         """[samples, length]: True at the tokens of a sample, False where it is filled up. A filler has the id 0, which is a
         token too: a model that looks ahead, or at the end of the row, needs the mask or the lengths."""
         return np.arange(self.inputs.shape[1]) < self.lengths[:, None]
+
+    def filled(self, padding: int) -> np.ndarray:
+        """The inputs with `padding` where they are filled up, such as the id after the last token's, `len(tokens)`."""
+        return np.where(self.mask, self.inputs, padding)
+
+    def balanced(self, seed: int = 1) -> "Dataset":
+        """As many samples for each answer to the whole word: of each as many as there are of the rarest, drawn at random, in their
+        order. Answers that no sample has are left out; ValueError where samples end without one."""
+        last = self.targets[np.arange(len(self)), self.lengths - 1]
+        if (last < 0).any():
+            raise ValueError("no answer is due at the end of a sample: there are no classes to balance")
+        if len(self) == 0:
+            return self
+        _, classes, counts = np.unique(last, return_inverse=True, return_counts=True)
+        drawn = np.random.default_rng(seed).permutation(len(self))
+        chosen = np.sort(np.concatenate([drawn[classes[drawn] == kind][: counts.min()] for kind in range(len(counts))]))
+        return replace(self, inputs=self.inputs[chosen], targets=self.targets[chosen], lengths=self.lengths[chosen])
 
     def __len__(self) -> int:
         return len(self.lengths)
