@@ -22,7 +22,7 @@ struct RunRecord {
   std::uint64_t right = 0, targets = 0;  ///< answers in validation
   double seconds = 0;                    ///< of training
 
-  /// Whether there was a validation: with keep_most_right a run may diverge before its first.
+  /// True if there was a validation: with keep_most_right a run may diverge before its first.
   bool is_validated() const { return targets > 0; }
   /// Share of right answers in validation, where there was one.
   std::optional<double> accuracy() const {
@@ -32,7 +32,7 @@ struct RunRecord {
   bool diverged() const { return end == to_string(Trainer::State::kDiverged); }
 };
 
-/// Of a trainer that took so many seconds.
+/// For a trainer that took so many seconds.
 RunRecord record_of(const Trainer& trainer, double seconds);
 
 struct TrainedRun {

@@ -185,7 +185,7 @@ void print_layers(const DecomposeArguments& options, const Dfa& dfa, const Resul
   for (const std::string& limit : result.limits) fmt::print("{}\n", limit);
 }
 
-/// Of a machine whose layers were not built in time: what bounds its complexity all the same.
+/// For a machine whose layers were not built in time: what bounds its complexity all the same.
 void report_outline(const DecomposeArguments& options, const Dfa& dfa, const HolonomyOutline& outline,
                     const std::string& limit) {
   const std::uint64_t lower = outline.heights_with_groups > 0 ? 1 : 0;
