@@ -526,7 +526,7 @@ class Chain {
     }
   }
 
-  /// Of a layer with one label, `beyond[c]` is where entry c leads; empty: nowhere.
+  /// For a layer with one label, `beyond[c]` is where entry c leads; empty: nowhere.
   static void skip(std::vector<Context>& entries, const std::vector<Context>& beyond) {
     if (beyond.empty()) entries.clear();
     for (Context& entry : entries)

@@ -39,7 +39,6 @@ class SubsequenceSearch {
   }
 
  private:
-  static constexpr std::size_t kNoNode = SIZE_MAX;
   struct Node {
     std::vector<std::pair<Letter, std::size_t>> next;
     std::vector<Letter> forbidden;

@@ -70,7 +70,7 @@ std::optional<std::string> dot_depth_one_violation(const SyntacticSemigroup& sem
 /// McNaughton 1974); nothing when they are. The second way to `local_violation`.
 std::optional<std::string> local_semilattice_violation(const SyntacticSemigroup& semigroup);
 
-/// Whether the ends of k−1 letters and the set of the factors of k letters decide. By Simon's lemma on graphs whose
+/// True if the ends of k−1 letters and the set of the factors of k letters decide. By Simon's lemma on graphs whose
 /// vertices are the words x of k−1 letters, exactly when loops at every x are idempotent and commute; loops of fewer
 /// letters than x, which only periodic x have, are read off their period (docs/MATH.md).
 bool is_locally_testable_of_order(const SyntacticSemigroup& semigroup, std::uint64_t k);

@@ -19,7 +19,7 @@ struct GraphLayout {
   bool is_solid = false;      ///< whether depth says anything
 };
 
-/// Whether every letter permutes the states and the initial state leads to all of them: the graph of a group that acts.
+/// True if every letter permutes the states and the initial state leads to all of them: the graph of a group that acts.
 bool is_transitive_permutation_automaton(const Dfa& dfa);
 
 /// For every state s the automorphism that takes the initial state to s and commutes with all letters, where there is

@@ -51,7 +51,7 @@ std::string to_drawn_dot(const Dfa& dfa, const DrawOptions& options = {}, DrawnV
 /// The layout engine for a view: `asked`, but where all nodes have their places "nop", which leaves them there.
 std::string engine_for(DrawnView view, const std::string& asked);
 
-/// Whether Graphviz has that layout engine here.
+/// True if Graphviz has that layout engine here.
 bool has_layout_engine(const std::string& engine);
 
 /// The cascade as DOT text: a box per layer with its width, what its bijections generate and the number of its actions,

@@ -76,35 +76,35 @@ namespace {
 using Op = ExpressionOperator;
 
 struct Function {
-  ExpressionFunction shown;
+  std::string_view name, arguments, meaning;
   Op op;
   bool any_number;  ///< of languages, from two on
 };
 
 const std::vector<Function>& functions() {
   static const std::vector<Function> all{
-      {{"union", "A, B, …", "words of any"}, Op::kUnion, true},
-      {{"intersection", "A, B, …", "words of all"}, Op::kIntersection, true},
-      {{"concatenation", "A, B, …", "a word of A, then one of B, …"}, Op::kConcatenation, true},
-      {{"shuffle", "A, B, …", "their words interleaved in every way"}, Op::kShuffle, true},
-      {{"difference", "A, B", "words of A that are not in B"}, Op::kDifference, false},
-      {{"symmetric-difference", "A, B", "words of exactly one"}, Op::kSymmetricDifference, false},
-      {{"left-quotient", "A, B", "what is left of words of A behind a word of B"}, Op::kLeftQuotient, false},
-      {{"right-quotient", "A, B", "what is left of words of A before a word of B"}, Op::kRightQuotient, false},
-      {{"complement", "A", "all other words"}, Op::kComplement, false},
-      {{"star", "A", "words of A in a row, also none"}, Op::kStar, false},
-      {{"plus", "A", "words of A in a row, at least one"}, Op::kPlus, false},
-      {{"optional", "A", "A and the empty word"}, Op::kOptional, false},
-      {{"reverse", "A", "the words backwards"}, Op::kReverse, false},
-      {{"prefixes", "A", "beginnings of words"}, Op::kPrefixes, false},
-      {{"suffixes", "A", "ends of words"}, Op::kSuffixes, false},
-      {{"factors", "A", "what stands somewhere in a word"}, Op::kFactors, false},
-      {{"subwords", "A", "words with any letters struck out"}, Op::kSubwords, false},
-      {{"project", "A, LETTERS", "words with all other letters struck out"}, Op::kProject, false},
-      {{"erase", "A, LETTERS", "words with these letters struck out"}, Op::kErase, false},
-      {{"over", "A, LETTERS", "the same words over more letters"}, Op::kOver, false},
-      {{"image", "A, MAP", "every letter replaced, as a=xy,b= says"}, Op::kImage, false},
-      {{"preimage", "A, MAP", "words over x, y whose images under x=ab,y= are in A"}, Op::kPreimage, false},
+      {"union", "A, B, …", "words of any", Op::kUnion, true},
+      {"intersection", "A, B, …", "words of all", Op::kIntersection, true},
+      {"concatenation", "A, B, …", "a word of A, then one of B, …", Op::kConcatenation, true},
+      {"shuffle", "A, B, …", "their words interleaved in every way", Op::kShuffle, true},
+      {"difference", "A, B", "words of A that are not in B", Op::kDifference, false},
+      {"symmetric-difference", "A, B", "words of exactly one", Op::kSymmetricDifference, false},
+      {"left-quotient", "A, B", "what is left of words of A behind a word of B", Op::kLeftQuotient, false},
+      {"right-quotient", "A, B", "what is left of words of A before a word of B", Op::kRightQuotient, false},
+      {"complement", "A", "all other words", Op::kComplement, false},
+      {"star", "A", "words of A in a row, also none", Op::kStar, false},
+      {"plus", "A", "words of A in a row, at least one", Op::kPlus, false},
+      {"optional", "A", "A and the empty word", Op::kOptional, false},
+      {"reverse", "A", "the words backwards", Op::kReverse, false},
+      {"prefixes", "A", "beginnings of words", Op::kPrefixes, false},
+      {"suffixes", "A", "ends of words", Op::kSuffixes, false},
+      {"factors", "A", "what stands somewhere in a word", Op::kFactors, false},
+      {"subwords", "A", "words with any letters struck out", Op::kSubwords, false},
+      {"project", "A, LETTERS", "words with all other letters struck out", Op::kProject, false},
+      {"erase", "A, LETTERS", "words with these letters struck out", Op::kErase, false},
+      {"over", "A, LETTERS", "the same words over more letters", Op::kOver, false},
+      {"image", "A, MAP", "every letter replaced, as a=xy,b= says", Op::kImage, false},
+      {"preimage", "A, MAP", "words over x, y whose images under x=ab,y= are in A", Op::kPreimage, false},
   };
   return all;
 }
@@ -229,11 +229,11 @@ class Parser {
     const std::string_view name = text_.substr(next_, end - next_);
     std::vector<std::string> names;
     for (const Function& function : functions()) {
-      if (function.shown.name == name) {
+      if (function.name == name) {
         next_ = end + 1;
         return &function;
       }
-      names.emplace_back(function.shown.name);
+      names.emplace_back(function.name);
     }
     fail(next_, fmt::format("there is no function {}.{} They are {}", in_quotes(name),
                             did_you_mean(std::string(name), names), fmt::join(names, ", ")));
@@ -262,9 +262,7 @@ class Parser {
                       : !takes_two_languages(function.op) ? languages == 1
                       : function.any_number               ? languages >= 2
                                                           : languages == 2;
-    if (!fits)
-      fail(start,
-           fmt::format("it is {}({}): {}", function.shown.name, function.shown.arguments, function.shown.meaning));
+    if (!fits) fail(start, fmt::format("it is {}({}): {}", function.name, function.arguments, function.meaning));
     close(start);
     if (takes_two_languages(function.op)) return node;
     return add(function.op, node, 0, start, std::move(text));
@@ -395,15 +393,6 @@ std::size_t column_of(std::string_view expression, std::size_t byte) {
   const std::string_view before = expression.substr(0, byte);
   return 1 + static_cast<std::size_t>(
                  std::count_if(before.begin(), before.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-const std::vector<ExpressionFunction>& expression_functions() {
-  static const std::vector<ExpressionFunction> shown = [] {
-    std::vector<ExpressionFunction> list;
-    for (const Function& function : functions()) list.push_back(function.shown);
-    return list;
-  }();
-  return shown;
 }
 
 namespace {

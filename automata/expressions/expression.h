@@ -27,10 +27,4 @@ struct ExpressionOptions {
 Automaton evaluate_expression(std::string_view expression, const LanguageReader& read,
                               const ExpressionOptions& options = {});
 
-/// One function that expressions may call, for lists.
-struct ExpressionFunction {
-  std::string_view name, arguments, meaning;
-};
-const std::vector<ExpressionFunction>& expression_functions();
-
 }  // namespace krohn

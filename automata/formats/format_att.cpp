@@ -85,7 +85,7 @@ class RowReader {
   std::string_view text_, rest_, where_;
 };
 
-/// Whether the states, which a row begins with, are whole fields between its tabs.
+/// True if the states, which a row begins with, are whole fields between its tabs.
 bool has_states(Row& row) {
   for (std::size_t i = 0; i < row.count; ++i)
     row.fields[i] = i == 2 || i == 3 ? trimmed_label(row.fields[i]) : trimmed(row.fields[i]);
@@ -118,7 +118,7 @@ void require_no_weight(const RowReader& reader, std::string_view field) {
                                    in_quotes(field)));
 }
 
-/// Whether the fourth column is an output (as in MLRegTest) or a weight (as OpenFst writes acceptors): an output when
+/// True if the fourth column is an output (as in MLRegTest) or a weight (as OpenFst writes acceptors): an output when
 /// every arc has four columns and the last two agree, or when some arc has five.
 bool has_output_column(const std::vector<Row>& rows) {
   const auto arcs_all = [&](auto holds) {

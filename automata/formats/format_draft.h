@@ -77,7 +77,7 @@ class EpsilonNames {
   void declare(const std::vector<std::string>& names);
   bool are_declared() const { return declared_; }
 
-  /// Whether the label is the empty word. Calls `fail`, which must throw, with a message for a label that may be or
+  /// True if the label is the empty word. Calls `fail`, which must throw, with a message for a label that may be or
   /// may not be, and for one that stands for any letter or a condition.
   bool contains(std::string_view label, const std::function<void(const std::string& message)>& fail);
 

@@ -36,7 +36,7 @@ class Stamp {
   std::vector<bool> cyclic_;  ///< whether an element acts with a cycle
 };
 
-/// Whether some power of the map moves a point along a cycle of length at least 2. O(n log n).
+/// True if some power of the map moves a point along a cycle of length at least 2. O(n log n).
 bool acts_with_cycle(const Transformation& map);
 
 }  // namespace krohn

@@ -72,7 +72,7 @@ class Expressions {
     return contexts == 0 ? kNothing : number({Kind::kAssertion, {contexts}, 0, 0});
   }
 
-  /// Whether the empty word is one at a place with these neighbours.
+  /// True if the empty word is one at a place with these neighbours.
   bool accepts_empty(Id id, RegexContexts place) {
     const Node node = nodes_[id];
     const auto accepts = [&](Id part) { return accepts_empty(part, place); };

@@ -727,7 +727,7 @@ std::optional<Dfa> reversed_of(const Dfa& minimal) {
   }
 }
 
-/// Of two texts as long the one with fewer repetitions is easier to read.
+/// The one with fewer repetitions of two equally long texts is easier to read.
 std::size_t repetitions(const RegexTerms& terms, Id id) {
   const Kind kind = terms.kind(id);
   std::size_t count = kind >= Kind::kStar ? 1 : 0;

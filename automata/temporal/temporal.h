@@ -35,7 +35,7 @@ enum class Propositions : std::uint8_t {
 
 struct TemporalOptions {
   Propositions propositions = Propositions::kLetters;
-  /// Of kLetters; nothing: the propositions that the formula names, in their order.
+  /// For kLetters; nothing: the propositions that the formula names, in their order.
   std::optional<Alphabet> alphabet;
   std::uint64_t max_states = 10'000'000;
 };

@@ -45,7 +45,7 @@ struct ValuedGraph {
 ValuedGraph graph_of(std::shared_ptr<const DecisionDiagrams> diagrams, ValuedAutomaton automaton,
                      std::vector<std::string> propositions);
 
-/// Whether some states tell more than `most` classes of valuations apart.
+/// True if some states tell more than `most` classes of valuations apart.
 bool has_more_letters(DecisionDiagrams& diagrams, const ValuedAutomaton& automaton, std::size_t most);
 
 /// The same with a letter for each class of valuations that some state tells apart, in the order of their least

@@ -273,7 +273,7 @@ class SumSearch {
     return most;
   }
 
-  /// Whether the sum with that many columns would be the best so far.
+  /// True if the sum with that many columns would be the best so far.
   bool improves(const Sum& sum, std::uint64_t columns) const {
     if (sum.degree >= states_ || sum.degree * columns > states_) return false;
     return !best_ || std::tuple{sum.degree, columns, sum.reflections} <

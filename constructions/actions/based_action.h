@@ -33,7 +33,7 @@ struct TrackedStates {
 /// O(k n).
 TrackedStates tracked_states(const Dfa& automaton);
 
-/// Whether every letter permutes the states.
+/// True if every letter permutes the states.
 bool is_group(const TrackedStates& tracked);
 
 /// The actions as permutations. Throws InputError naming the first letter that is not a bijection and two states that

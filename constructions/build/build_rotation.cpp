@@ -16,7 +16,7 @@
 namespace krohn {
 namespace {
 
-/// Whether factors of order at most 2 take a sign or a plane.
+/// The home of factors of order at most 2: a sign or a plane.
 enum class Halves { kSigns, kPlanes };
 
 RotationBlocks rotation(const AbelianStructure::Element& element, const AbelianStructure& structure, Halves halves) {

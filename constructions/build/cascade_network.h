@@ -12,9 +12,9 @@ namespace krohn {
 // One layer of a network for one layer of a prime cascade
 // (automata/cascades/prime_cascade.h): resets, cyclic groups, simple groups that are not abelian.
 
-/// Whether every action is the identity or a constant.
+/// True if every action is the identity or a constant.
 bool is_reset_layer(const CascadeLayer& layer);
-/// Whether every action is x ↦ x + b modulo the width.
+/// True if every action is x ↦ x + b modulo the width.
 bool is_shift_layer(const CascadeLayer& layer);
 
 /// Each of these has the actions' transitions and starts at `initial`; the wiring is the caller's.

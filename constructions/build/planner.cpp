@@ -149,7 +149,7 @@ class Workbench {
     return simples_([this] { return prime_cascade(holonomy(), {prime_contexts(), kIcosahedral}); });
   }
 
-  /// Of a group, the swaps are those of its smallest action, or of prime layers.
+  /// For a group, the swaps are those of its smallest action, or of prime layers.
   const Cascade& swaps() {
     return swaps_([this] {
       const TrackedStates tracked = tracked_states(automaton_);

@@ -15,7 +15,7 @@
 
 namespace krohn {
 
-/// Those of flash-linear-attention (versions 0.5 and 0.6), then those of transformers (version 5.23).
+/// The families of flash-linear-attention (versions 0.5 and 0.6), then those of transformers (version 5.23).
 enum class CheckpointFamily : std::uint8_t {
   kDeltaNet,
   kGatedDeltaProduct,
@@ -75,7 +75,7 @@ struct CheckpointConfig {
   /// "float32", "bfloat16", …: in which the libraries load and compute unless they are told another; empty: that of its
   /// tensors.
   std::string dtype = "float32";
-  /// Of a hybrid model: how many layers it has, and which of them are the recurrent ones. The others are attention
+  /// For a hybrid model: how many layers it has, and which of them are the recurrent ones. The others are attention
   /// layers of zeros, which add nothing.
   std::uint32_t all_layers = 0;
   std::vector<std::uint32_t> recurrent_layers;

@@ -118,13 +118,13 @@ namespace {
 
 constexpr char kRecurrent[] = "linear_attention", kAttention[] = "full_attention";
 
-/// Of attention layers, which have to be silent, and of how weights begin.
+/// For attention layers, which have to be silent, and for how weights begin.
 constexpr std::string_view kHarmlessToHybrids[] = {"attention_bias",       "attention_dropout", "head_dim",
                                                    "linear_a_log_max",     "linear_a_log_min",  "linear_dt_init_floor",
                                                    "linear_dt_max",        "linear_dt_min",     "num_attention_heads",
                                                    "num_key_value_heads",  "rope_parameters",   "rope_theta",
                                                    "partial_rotary_factor"};
-/// Of experts, where there are none.
+/// For experts, where there are none.
 constexpr std::string_view kHarmlessQwen[] = {
     "decoder_sparse_step",   "full_attention_interval", "mlp_only_layers",
     "moe_intermediate_size", "norm_topk_prob",          "num_experts_per_tok",

@@ -22,7 +22,7 @@ class ConfigMembers {
  public:
   ConfigMembers(const nlohmann::json& object, std::string where) : object_(object), where_(std::move(where)) {}
 
-  /// Whether it is there and not null, which the libraries have for a count, a list or an object that is left out.
+  /// True if it is there and not null, which the libraries have for a count, a list or an object that is left out.
   bool has(const char* name) const;
   /// Each throws InputError naming the member when it is of another kind or out of range. A flag, a number or a name
   /// that is null is refused: in Python None is no default, but false, or no limit, or an error.
@@ -46,7 +46,7 @@ class ConfigMembers {
   mutable std::set<std::string, std::less<>> asked_;
 };
 
-/// Of the norms of Olmo Hybrid's heads, whatever the config says.
+/// For the norms of Olmo Hybrid's heads, whatever the config says.
 inline constexpr double kOlmoOutputEpsilon = 1e-5;
 
 /// The members of config.json. Attention layers are named, though they are silent: the library's caches want one.

@@ -119,7 +119,7 @@ bool is_all_zero(const Tensor& tensor) {
 
 bool is_norm(std::string_view name) { return name.ends_with("norm.weight"); }
 
-/// Whether zero times each of them is zero, whatever they are rounded to: exponents that are not the format's greatest.
+/// True if zero times each of them is zero, whatever they are rounded to: exponents that are not the format's greatest.
 bool is_tame(const Tensor& tensor) {
   const std::size_t size = element_bytes(tensor.dtype);
   const unsigned wide = tensor.dtype == "F16" ? 0x7b : 0x7e;  // sign aside, the first byte of 2^15 or 2^126

@@ -29,7 +29,7 @@ std::map<std::string, std::vector<std::uint64_t>> shapes_of(const CheckpointConf
 /// naming the first that is not so.
 void require_tensors(const CheckpointConfig& config, const TensorFile& file, const std::string& where);
 
-/// Of the attention layers that krohn writes: a power of two up to 64.
+/// For the attention layers that krohn writes: a power of two up to 64.
 std::uint32_t attention_head_dim(const CheckpointConfig& config);
 
 /// The names in the library's file: a hybrid model's recurrent layers are `linear_attn`, their three convolutions are

@@ -17,7 +17,7 @@ namespace krohn {
 /// The least power of 4 that is at least `least`.
 std::uint32_t least_power_of_4(std::uint32_t least);
 
-/// Of a family, all switches as krohn writes them; sizes are the caller's.
+/// For a family, all switches as krohn writes them; sizes are the caller's.
 CheckpointConfig config_of(CheckpointFamily family);
 
 /// The weights of a model whose hidden vectors have, at every norm, the same number of coordinates that are not zero,

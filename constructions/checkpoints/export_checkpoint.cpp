@@ -582,7 +582,7 @@ class CascadeExport {
     config.heads = std::max(config.heads, layer.width + (changes_signs(config) ? 1 : 0));
   }
 
-  /// Whether a swap takes a label to the negative of the other: where it is one reflection with a key that is not
+  /// True if a swap takes a label to the negative of the other: where it is one reflection with a key that is not
   /// negative.
   static bool changes_signs(const CheckpointConfig& config) {
     return config.silu_keys && config.family != Family::kGatedDeltaProduct;

@@ -20,10 +20,10 @@ namespace krohn {
 /// (Warnsdorff). A heuristic. O(states · letters²).
 std::vector<Letter> state_walk(const Dfa& automaton);
 
-/// Whether every letter keeps all states or takes them all to one.
+/// True if every letter keeps all states or takes them all to one.
 bool is_flip_flop(const TrackedStates& tracked);
 
-/// Of a map of points: nothing moves; two points change places; `first` goes to `second`, which stays; or all go to
+/// For a map of points: nothing moves; two points change places; `first` goes to `second`, which stays; or all go to
 /// `second`.
 struct PointStep {
   enum class Kind : std::uint8_t { kKeep, kSwap, kMerge, kReset };

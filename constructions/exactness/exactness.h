@@ -16,7 +16,7 @@ namespace krohn {
 /// decide. O(codewords · n · d + weights).
 std::vector<Precision> exact_precisions(const Network& network);
 
-/// Whether one layer is so in the precision. O(codewords · n · d + weights).
+/// True if one layer is so in the precision. O(codewords · n · d + weights).
 bool is_exact(const Layer& layer, Precision precision);
 
 /// The least Frobenius distance of two codewords of one book that stand for different labels; infinity when there are

@@ -318,7 +318,7 @@ class GridSearch {
             narrow_number<Number>(std::nearbyint(radius * polygon_[i].y()))};
   }
 
-  /// Whether the grid points nearest to the polygon of this radius are taken to one another. Most radii fail at one of
+  /// True if the grid points nearest to the polygon of this radius are taken to one another. Most radii fail at one of
   /// the first points.
   bool polygon_closes(double radius) {
     for (std::size_t k = 0; k < shifts_.size(); ++k)

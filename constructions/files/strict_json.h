@@ -37,7 +37,7 @@ class StrictJson {
   /// Throws unless this is true or false.
   bool truth() const;
   bool is_null() const { return value_.is_null(); }
-  /// Whether this is an object with that member.
+  /// True if this is an object with that member.
   bool has(const std::string& key) const { return value_.is_object() && value_.contains(key); }
   /// The elements of an array of integers from 0 to 2^32 − 1, without a copy of each.
   std::vector<std::uint32_t> numbers() const;

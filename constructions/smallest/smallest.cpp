@@ -33,7 +33,7 @@ using Rational = boost::multiprecision::cpp_rational;
 constexpr std::size_t kEveryPrecision = 4;
 constexpr std::size_t kMostEntries = 4096;  ///< of a system that is solved exactly
 
-/// Whether each of the last columns is a combination of those before the last ones.
+/// True if each of the last columns is a combination of those before the last ones.
 bool last_columns_depend(std::vector<std::vector<Rational>> columns, std::size_t questions) {
   std::vector<std::pair<std::size_t, std::size_t>> pivots;  // column, row
   for (std::size_t j = 0; j < columns.size(); ++j) {
@@ -58,7 +58,7 @@ bool starts_at_codeword(const Layer& layer) {
   return false;
 }
 
-/// Whether what is shown is a linear function of the codewords of the only layer, or of them and 1.
+/// True if what is shown is a linear function of the codewords of the only layer, or of them and 1.
 bool reads_linearly(const Network& network, std::span<const std::uint32_t> shown, bool with_constant) {
   const Layer& layer = network.layers[0];
   if (!starts_at_codeword(layer)) return false;
@@ -201,7 +201,7 @@ std::vector<Word> shortest_words(const Dfa& automaton) {
   return words;
 }
 
-/// Of a determinant of m rows of zeros and ones: (m+1)^{(m+1)/2} / 2^m.
+/// For a determinant of m rows of zeros and ones: (m+1)^{(m+1)/2} / 2^m.
 double bits_of_hadamard_bound(std::uint64_t m) {
   const auto size = static_cast<double>(m);
   return (size + 1) / 2 * std::log2(size + 1) - size;

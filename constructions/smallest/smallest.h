@@ -62,7 +62,7 @@ struct HankelRank {
   HankelMinor minor;
 };
 
-/// Of the function that takes a word to what is shown after it; every state must be reachable. All that a column
+/// For the function that takes a word to what is shown after it; every state must be reachable. All that a column
 /// depends on is the state that its row leads to, so rows are states and columns are sets of states, found from what is
 /// shown by letters read backwards. That no (r+1)-minor is other than 0 follows when the rank is r modulo primes whose
 /// product is greater than Hadamard's bound of such a determinant. O(letters · states · rank²) for each prime. Throws
@@ -93,7 +93,7 @@ LeastNumber reflections_of_any_layer(const Dfa& automaton);
 struct DivisorBounds {
   LeastNumber labels;   ///< of the widest layer of permutations and resets
   LeastNumber numbers;  ///< of the widest layer, if its numbers take finitely many values
-  /// Of layers with diagonal complex matrices: the greatest derived length; nothing when a group is not solvable.
+  /// For layers with diagonal complex matrices: the greatest derived length; nothing when a group is not solvable.
   std::optional<LeastNumber> diagonal;
 };
 

@@ -28,7 +28,7 @@ std::vector<std::uint32_t> map_table(const Dfa& dfa);
 template <class Entry>
 std::vector<std::uint32_t> packed_entries(const Dfa& graph, std::uint32_t stride);
 
-/// Of the right Cayley graph of a monoid, which starts from the identity: first · second at [first · elements +
+/// For the right Cayley graph of a monoid, which starts from the identity: first · second at [first · elements +
 /// second].
 std::vector<std::uint16_t> product_table(const Dfa& graph);
 

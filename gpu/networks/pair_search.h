@@ -7,7 +7,7 @@
 
 namespace krohn {
 
-/// Of the free bytes of a device, those that pairs may take beside the work on them: seven eighths, less the work.
+/// The share of a device's free bytes that pairs may take beside the work on them: seven eighths, less the work.
 /// Throws NoDevice where that leaves nothing.
 std::uint64_t bytes_for_pairs(std::uint64_t free, std::uint64_t work);
 

@@ -95,7 +95,7 @@ struct OperationWords {
     WordRecord record;
   };
 
-  /// Of the memory that the threads of a block share.
+  /// The size of the memory that the threads of a block share.
   KROHN_HOST_DEVICE std::size_t bytes() const {
     return (own == nullptr ? (std::size_t{model.own} << shift) * sizeof(Real) : 0) +
            ((sizeof(Word) + 4 * sizeof(std::uint32_t)) << shift);
@@ -133,7 +133,7 @@ struct OperationWords {
   }
 
  private:
-  /// What the threads of a block share.
+  /// The memory that the threads of a block share.
   struct Room {
     Real* own;  ///< number n of word w at (n << shift) + w
     Word* words;

@@ -24,7 +24,7 @@ class BatchQueue {
   BatchQueue(Place place, std::uint32_t models, std::uint32_t words, std::uint32_t letters, std::uint32_t most_rows,
              std::uint32_t most_targets);
 
-  /// Whether every batch has the room it needs.
+  /// True if every batch has the room it needs.
   bool fits(std::span<const ModelStep> steps) const;
   /// Sets the content of `rows()` for kernels that are started from now on.
   void send(std::span<const ModelStep> steps);

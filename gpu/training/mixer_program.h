@@ -21,7 +21,7 @@ class MixerProgram {
  public:
   virtual ~MixerProgram() = default;
 
-  /// Whether a token's row of the input must be its own, because tokens are mixed before the recurrence.
+  /// True if a token's row of the input must be its own, because tokens are mixed before the recurrence.
   virtual bool needs_own_rows() const { return false; }
   /// y = what the mixer makes of x, a row a token; plus the row of `addend` at the token's source, where there is one.
   virtual void run(StepProgram& program, const LayerRows& rows, Table x, Table addend, Table y) = 0;

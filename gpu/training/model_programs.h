@@ -13,7 +13,7 @@ void record_bilinear_model(StepProgram& program, const BilinearPlan& plan);
 void record_stacked_model(StepProgram& program, const StackedShape& shape, std::uint32_t labels);
 void record_dense_model(StepProgram& program, const DenseShape& shape, std::uint32_t labels);
 
-/// Of any of them. Numbers of the gradient that the recorded kernels do not make stay 0. Throws InputError naming the
+/// For any of them. Numbers of the gradient that the recorded kernels do not make stay 0. Throws InputError naming the
 /// family when it is none of these, Error when the model has tensors that its program does not know.
 void record_model(StepProgram& program, const SequenceModel<float>& model);
 

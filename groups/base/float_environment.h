@@ -44,7 +44,7 @@ class SubnormalsAsZero {
   SubnormalsAsZero(const SubnormalsAsZero&) = delete;
   SubnormalsAsZero& operator=(const SubnormalsAsZero&) = delete;
 
-  /// Whether one has its way in this thread: threads that work for it have to have their own.
+  /// True if one has its way in this thread: threads that work for it have to have their own.
   static bool here();
 
  private:

@@ -14,7 +14,7 @@ std::string with_thousands(std::uint64_t count);
 
 /// "1 layer", "2,000 layers"; with `plural` "es" "3 D-classes".
 std::string counted(std::uint64_t count, std::string_view what, std::string_view plural = "s");
-/// Of a count of any size, by its decimal digits.
+/// For a count of any size, by its decimal digits.
 std::string counted(std::string_view digits, std::string_view what, std::string_view plural = "s");
 
 /// The least number of letters to insert, delete, replace or swap with their neighbour (Damerau–Levenshtein, each

@@ -20,7 +20,7 @@ constexpr std::uint64_t power_modulo(std::uint64_t x, std::uint64_t n, std::uint
   return result;
 }
 
-/// Of x that the prime p < 2^32 does not divide.
+/// For x that the prime p < 2^32 does not divide.
 constexpr std::uint64_t inverse_modulo(std::uint64_t x, std::uint64_t p) { return power_modulo(x, p - 2, p); }
 
 }  // namespace krohn

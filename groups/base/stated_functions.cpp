@@ -221,7 +221,7 @@ struct CosineAndSine {
   Pair cosine, sine;
 };
 
-/// Of an angle up to an eighth of a turn: Taylor's series.
+/// For an angle up to an eighth of a turn: Taylor's series.
 CosineAndSine on_octant(Pair x) {
   static constexpr auto kCosine = inverse_factorials<15>(0, 2, true);
   static constexpr auto kSine = inverse_factorials<14>(1, 2, true);

@@ -18,7 +18,7 @@ double log(double x);
 double log1p(double x);  ///< log(1 + x)
 /// x^y for x ≥ 0 (NaN below): e^(y log x).
 double pow(double x, double y);
-/// Of any angle in radians, however large.
+/// For any angle in radians, however large.
 double cos(double x);
 double sin(double x);
 /// The angle of (x, y) in [−π, π]; 0 for (0, 0). The coordinates are finite and of a size that a state has, 10^±100.

@@ -46,7 +46,7 @@ class TimeLimit {
   static void check() {
     if (const TimeLimit* limit = innermost()) limit->check_clock();
   }
-  /// Of the limit of the whole process alone, for work that ends at a smaller one by itself.
+  /// For the limit of the whole process alone, for work that ends at a smaller one by itself.
   static void check_process() {
     if (const TimeLimit* limit = of_process.load(std::memory_order_acquire)) limit->check_clock();
   }
@@ -88,7 +88,7 @@ class MemoryLimit {
     return limit == nullptr || !limit->is_met(now) ? std::string() : "the memory (" + limit->option_ + ")";
   }
 
-  /// Whether any look found it met.
+  /// True if any look found it met.
   bool was_met() const { return was_met_; }
 
   /// Bytes that the process holds now.

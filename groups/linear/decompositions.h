@@ -13,7 +13,7 @@ struct SymmetricEigen {
   Eigen::MatrixXd vectors;
 };
 
-/// Of a symmetric matrix, whose upper triangle is not read. Nothing where the iteration does not end. O(n³).
+/// For a symmetric matrix, whose upper triangle is not read. Nothing where the iteration does not end. O(n³).
 std::optional<SymmetricEigen> symmetric_eigen(const Eigen::MatrixXd& symmetric);
 
 /// A = U diag(values) Vᵀ, the values in decreasing order, the columns of U and of V orthonormal.

@@ -40,9 +40,7 @@ class StabiliserChain {
   Integer order() const;
   /// b_1 … b_k; past `first_base` every orbit has at least two points. Empty for the trivial group.
   std::vector<Point> base() const;
-  /// Generators of G; those that fix the first i base points generate G⁽ⁱ⁾.
-  std::span<const Permutation> strong_generators() const { return strong_; }
-  /// The strong generators that fix the first `level` base points; none when `level` is past the base.
+  /// The strong generators that fix the first i = `level` base points, which generate G⁽ⁱ⁾; none past the base.
   std::vector<Permutation> strong_generators_from(std::size_t level) const;
   /// The orbit of b_{level+1} under the stabiliser of the base points before it; the base point stands first.
   std::span<const Point> orbit(std::size_t level) const { return levels_[level].orbit; }

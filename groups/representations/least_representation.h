@@ -35,7 +35,6 @@ class CharacterTable {
 
   std::uint32_t classes() const { return static_cast<std::uint32_t>(sizes_.size()); }
   std::uint64_t order() const { return order_; }
-  std::uint64_t class_size(std::uint32_t c) const { return sizes_[c]; }
   std::uint64_t element_order(std::uint32_t c) const { return powers_[c].size(); }
   /// Throws InputError for a permutation outside the group.
   std::uint32_t class_of(const Permutation& element) const;

@@ -149,7 +149,7 @@ std::vector<Permutation> powers(const Permutation& g, std::uint32_t count) {
   return result;
 }
 
-/// Of a perfect group that is not trivial. One pass over the classes is enough: a class that generates the whole group
+/// For a perfect group that is not trivial. One pass over the classes is enough: a class that generates the whole group
 /// together with the subgroup so far does so with a larger one.
 PermutationGroup maximal_normal_subgroup(const PermutationGroup& group) {
   const Integer whole = order(group);

@@ -44,7 +44,7 @@ void transpose(const Real* from, std::size_t rows, std::size_t columns, Real* to
   }
 }
 
-/// Of so many columns, at least one.
+/// For so many columns, at least one.
 template <class Real>
 Numbers<Real> transposed(std::span<const Real> matrix, std::size_t columns) {
   const std::size_t rows = matrix.size() / columns;

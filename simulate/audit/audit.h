@@ -34,7 +34,7 @@ class CheckpointTensors {
   bool has(const std::string& name) const { return places_.contains(name); }
   /// Throws InputError naming the tensor where it is missing.
   const std::vector<std::uint64_t>& shape(const std::string& name) const;
-  /// Of F32, F16, BF16 or F64, all finite.
+  /// For F32, F16, BF16 or F64, all finite.
   std::vector<double> numbers(const std::string& name) const;
   std::uint64_t bytes() const;
 

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Of operations: the format of their numbers; what they round further they say themselves.
+/// For operations: the format of their numbers; what they round further they say themselves.
 ArithmeticName arithmetic_of(const Certificate& certificate) {
   return certificate.operations ? certificate.operations->format : certificate.arithmetic;
 }

@@ -62,7 +62,7 @@ CheckedRange share_of(std::uint64_t count, const RecheckOptions& options) {
 
 // ---- Closed reachable set
 
-/// Whether what the network remembers is what the pair says (−0 is +0, and a number that is not finite is none).
+/// True if what the network remembers is what the pair says (−0 is +0, and a number that is not finite is none).
 bool is_memory_of(const ReachedPair& pair, const Moment& moment) {
   return moment.phase == pair.phase && moment.numbers == pair.numbers &&
          std::equal(moment.labels.begin(), moment.labels.end(), pair.labels.begin(), pair.labels.end());
@@ -284,7 +284,7 @@ class LabelTables {
     }
   }
 
-  /// Whether a 0/1 map takes one one-hot codeword to another. Every 1 goes its own way, in any arithmetic: a sum of
+  /// True if a 0/1 map takes one one-hot codeword to another. Every 1 goes its own way, in any arithmetic: a sum of
   /// zeros and one 1 is 1. The numbers are then a unit codeword, which is nearer to itself than to any other. False
   /// also where the layer or the action is of another kind.
   bool moves_ones(const Layer& layer, const ClosedTable::Move& move, std::uint32_t from, std::uint32_t to) const {
@@ -467,7 +467,7 @@ std::string check(const LinearHorizon& proof, const Certificate& certificate, co
   return check_horizon(proof, network, plain);
 }
 
-/// Whether a proof of this kind can give this claim.
+/// True if a proof of this kind can give this claim.
 bool suits(const Certificate& certificate) {
   const Proof& proof = certificate.proof;
   if (certificate.holds_in_any_order())

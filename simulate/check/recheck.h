@@ -14,14 +14,14 @@ namespace krohn {
 
 struct RecheckOptions {
   std::uint64_t max_letters = 1'000'000'000;  ///< read in one random word, or in all of them
-  /// Of pairs, tuples of labels and sampled words, which say nothing of each other, only this of so many shares is
+  /// For pairs, tuples of labels and sampled words, which say nothing of each other, only this of so many shares is
   /// looked at, and all else as ever. A claim is established when it is by every share; the first share by which it is
   /// not finds what the whole finds.
   std::uint64_t share = 0, shares = 1;
   std::string advice = "raise --max-letters";  ///< the advice of a LimitError of max_letters
 };
 
-/// Whether the evidence has shares: the rest of it is small.
+/// True if the evidence has shares: the rest of it is small.
 bool has_shares(const Certificate& certificate);
 
 /// The outcome of a certificate: established, or the reason why it is not, as a sentence.

@@ -88,7 +88,7 @@ namespace {
 
 constexpr int kDoubleDigits = std::numeric_limits<double>::digits;
 
-/// Of an inexact result the neighbour whose last bit is 1, so that a second rounding to fewer bits sees that something
+/// For an inexact result the neighbour whose last bit is 1, so that a second rounding to fewer bits sees that something
 /// was cut off (rounding to odd). `remainder` is the exact result less `nearest`, or has its sign.
 double to_odd(double nearest, double remainder) {
   if (!(remainder != 0) || !std::isfinite(nearest) || (std::bit_cast<std::uint64_t>(nearest) & 1) != 0) return nearest;

@@ -104,7 +104,7 @@ class RecheckedNetwork final : public RecheckedReader {
   std::vector<CodewordOf> codeword_of_;                   ///< by layer; empty unless its codewords are integers
 };
 
-/// Whether A `from` + B is `to`, of every column, exactly: with the entries that the structured form stands for. False
+/// True if A `from` + B is `to`, of every column, exactly: with the entries that the structured form stands for. False
 /// where these are irrational.
 bool moves_exactly(const Layer& layer, Action action, const std::vector<double>& from, const std::vector<double>& to);
 

@@ -52,7 +52,7 @@ class Writer {
   std::size_t keys() const { return config_.key_dim; }
   std::size_t values() const { return config_.value_dim; }
   bool has_gates() const { return traits_.decay != Decay::kNone; }
-  /// Of q, k and v.
+  /// For q, k and v.
   std::size_t convolved_rows() const { return heads() * (keys() + config_.householders * (keys() + values())); }
   std::size_t kept() const { return config_.convolution_taps == 0 ? 0 : config_.convolution_taps - 1; }
 
@@ -86,7 +86,7 @@ class Writer {
     return rounded(b_.make("copy", {place.rounds, place.rows, columns},
                            {b_.view(whole->second, {place.stride * columns, columns, 1}, place.first * columns)}));
   }
-  /// Of norms around the layers.
+  /// For norms around the layers.
   List gain(const std::string& name) {
     return traits_.has_centred_norms ? b_.each("add", b_.constant(1), weights(name)) : weights(name);
   }

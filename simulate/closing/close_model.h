@@ -18,7 +18,7 @@ namespace krohn {
 struct LearnedStates;
 
 /// A model of the same architecture and read-out whose recurrence is rounded to exact numbers, or why there is none.
-/// Whether it is right is for a proof to say.
+/// A proof has to say whether it is right.
 struct Closing {
   std::unique_ptr<SequenceModel<float>> model;  ///< null where nothing could be rounded
   std::string what;                             ///< the rounded parts, or the reason why none were
@@ -32,7 +32,7 @@ struct Closing {
   std::uint64_t by_states = 0;
   std::uint64_t readout_steps = 0;  ///< of gradient descent on what reads the rounded states
 
-  /// Whether `moved` tells anything: what is by states gets other numbers, and none is moved.
+  /// True if `moved` tells anything: what is by states gets other numbers, and none is moved.
   bool moves_numbers() const { return by_states < kept; }
 };
 

@@ -691,7 +691,7 @@ class Rounding {
  public:
   Rounding(const ReflectionShape& shape, const TaskAutomaton& input) : shape_(shape), input_(input) {}
 
-  /// Nothing where no roots have the angles of the keys.
+  /// Returns nullopt if no root system matches the keys' angles.
   std::optional<Head> round(const Head& learned) {
     Head rounded = learned;
     note(silence_idle(rounded, input_));

@@ -62,8 +62,8 @@ struct Head {
 /// greatest of all.
 double silence_idle(Head& head, const TaskAutomaton& input);
 
-/// Of two reflections, β = 2, only the product is determined, a turn by twice the angle between their keys: both may be
-/// turned in their plane together. They are, until the first key of every letter is the direction that all planes
+/// For two reflections (β = 2) only the product is determined, a turn by twice the angle between their keys: both may
+/// be turned in their plane together. They are, until the first key of every letter is the direction that all planes
 /// share, or as near to it as the letter's comes: turns of a plane share the first letter's first key, those of a
 /// tetrahedron the line in which their planes meet. Letters stay as they are whose keys are within 0.1 (a sine) of one
 /// direction, or whose plane has less than half of the shared one. The state that both leave alone stays; nothing for
@@ -78,7 +78,7 @@ struct HeldStates {
 
   /// By more than roundings.
   bool differ(const std::vector<Eigen::MatrixXd>& a, const std::vector<Eigen::MatrixXd>& b) const;
-  /// Whether words that are answered otherwise leave other numbers behind.
+  /// True if words that are answered otherwise leave other numbers behind.
   bool tell_answers(const TrackedAutomaton& tracked) const;
 };
 

@@ -91,7 +91,7 @@ std::optional<MatrixXd> mean_over_group(MatrixXd matrix, const std::vector<std::
   return std::nullopt;
 }
 
-/// Of the squares of sizes, falling.
+/// For the squares of sizes, falling.
 std::vector<GroupCopies::Copy> copies_of(const VectorXd& squares) {
   std::vector<GroupCopies::Copy> copies;
   for (Index i = 0; i < squares.size(); ++i) {

@@ -96,7 +96,7 @@ struct LatticeCoordinates {
   Eigen::MatrixXd basis, points;
 };
 
-/// Of points given by `pivots`, which are as many of them as there are dimensions, and by coordinates in these. The
+/// For points given by `pivots`, which are as many of them as there are dimensions, and by coordinates in these. The
 /// basis is the pivots, where the others are integer combinations of them; otherwise it consists of fractions of them
 /// by 2 to 12 (Hermite's normal form; Cohen 1993, §2.4.2). Multiples within a quarter of
 /// an integer are taken for that. Nothing where no such fractions serve.

@@ -25,7 +25,7 @@ using Eigen::VectorXd;
 constexpr double kLeastShare = 1e-3;  ///< parts of less than that of the greatest are noise
 constexpr double kLearned = 0.5;      ///< of its length, by which a part that was learned may be off
 
-/// Of one letter and one block: A · from = to where the letter does what the automaton does. A column a point, 0 where
+/// For one letter and one block: A · from = to where the letter does what the automaton does. A column a point, 0 where
 /// no move is known.
 struct LetterMoves {
   MatrixXd from, to;
@@ -112,7 +112,7 @@ MatrixXd without_noise(const MatrixXd& means, const BlockLetters& letters,
   return means * kept * kept.transpose();
 }
 
-/// Of the matrices that take `from` to `to` that of least norm, but in directions of `from` that the letter does not
+/// The matrix of least norm that takes `from` to `to`, but in directions of `from` that the letter does not
 /// move nearly there: it stays as it is in those, of which a division by their small length would make anything.
 MatrixXd wanted_letter(const MatrixXd& letter, const LetterMoves& by) {
   constexpr double kRounding = 1e-9;  // singular values below that of the greatest are roundings
@@ -213,7 +213,7 @@ std::string ProofRounds::why_not() const {
 
 namespace {
 
-/// Of a run that ends without a proof: itself, and twice its options again.
+/// For a run that ends without a proof: itself, and twice its options again.
 constexpr std::uint64_t kMostParts = 3;
 
 }  // namespace

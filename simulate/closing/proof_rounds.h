@@ -50,7 +50,7 @@ class ProofRounds {
   void at_end(const Trainer& trainer, const Task& task);
 
   bool is_proved() const { return last_ && last_->is_proved(); }
-  /// Of the last attempt; nothing where there was none.
+  /// For the last attempt; nothing where there was none.
   const std::optional<ProvedClosing>& last() const { return last_; }
   std::uint64_t count() const { return count_; }
   /// The part of the count that a checkpoint keeps and a resumed run begins with: it makes the others again.

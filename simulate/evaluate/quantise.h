@@ -16,7 +16,7 @@ namespace krohn {
 /// happens in fp32 to entries below 1/256. O(weights).
 Network quantise(const Network& network, Precision format);
 
-/// Whether rounding them to `format` changes none of these weights: a wider format then holds the same. O(weights).
+/// True if rounding them to `format` changes none of these weights: a wider format then holds the same. O(weights).
 bool has_weights_of(const Network& network, Precision format);
 
 }  // namespace krohn

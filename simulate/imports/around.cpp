@@ -117,7 +117,7 @@ std::vector<std::string> matrices_left(const StateDict& dict) {
   return names;
 }
 
-/// Of the one-hot inputs that are taken where no matrix has "emb" in its name: those that may be an embedding.
+/// The one-hot inputs that may be an embedding, where no matrix has "emb" in its name.
 std::string embeddings_by_width(const StateDict& dict, std::uint64_t inputs) {
   std::vector<std::string> shown, prefixes;
   for (const std::string& name : matrices_left(dict)) {
@@ -130,7 +130,7 @@ std::string embeddings_by_width(const StateDict& dict, std::uint64_t inputs) {
                      fmt::join(shown, " or "), counted(inputs, "number"), fmt::join(prefixes, " or "));
 }
 
-/// Of every letter, below `count`.
+/// For every letter, below `count`.
 std::vector<std::uint32_t> tokens_of(const StateDict& dict, const ImportOptions& options, const Task& task,
                                      std::uint64_t count, std::string_view what) {
   std::vector<std::uint32_t> tokens = options.tokens;

@@ -172,8 +172,8 @@ double greatest_size(std::span<const double> numbers) {
   return size;
 }
 
-/// Whether the weights say at a position what is expected there; nothing where numbers have left the format, so that
-/// nothing can be compared from there on.
+/// Returns whether the weights say at a position what is expected there, or nullopt where numbers have left the
+/// format, so that nothing can be compared from there on.
 std::optional<bool> agree(const Expected& expected, std::size_t at, std::span<const double> own) {
   if (expected.logits.empty()) {
     if (!is_finite(own)) return std::nullopt;

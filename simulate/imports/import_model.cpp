@@ -100,7 +100,7 @@ std::vector<float> by_input(const std::vector<float>& weight, std::size_t hidden
   return result;
 }
 
-/// Whether the input is the first argument of torch.nn.Bilinear; where both are as wide the user says so.
+/// True if the input is the first argument of torch.nn.Bilinear; where both are as wide the user says so.
 bool is_input_first(const StateDict& dict, const std::string& name, Settings& settings) {
   const Shape& shape = dict.shape(name);
   const bool says = settings.flag("input-first");

@@ -204,7 +204,7 @@ std::complex<double> plane_factor(const Eigen::MatrixXd& a) {
 
 double as_real(const Turn& turn) { return static_cast<double>(turn.numerator) / static_cast<double>(turn.denominator); }
 
-/// Of the cycles of the map, each length once.
+/// The lengths of the map's cycles, each once.
 std::set<std::uint32_t> cycle_lengths(const Transformation& map) {
   std::set<std::uint32_t> lengths;
   std::vector<Point> seen_from(map.degree(), map.degree());  // the walk on which a point was first met

@@ -25,7 +25,7 @@ struct ComplexEigen {
   Eigen::MatrixXcd vectors;
 };
 
-/// Of a square matrix. Nothing where the iteration does not end. O(n³).
+/// For a square matrix. Nothing where the iteration does not end. O(n³).
 std::optional<ComplexEigen> complex_eigen(const Eigen::MatrixXd& matrix);
 
 /// A P = QR with P a permutation of columns that leaves the diagonal of R decreasing in modulus.

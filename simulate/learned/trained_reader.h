@@ -75,7 +75,7 @@ StateCentres state_centres(const Network& network, const Dfa& automaton, Arithme
 /// A shortest word to every state that one leads to; the empty word to others.
 std::vector<Word> access_words(const Dfa& automaton);
 
-/// Of two columns; 0 when there are fewer. Of n columns up to n²/2 are compared: those that the row of the greatest
+/// For two columns; 0 when there are fewer. Of n columns up to n²/2 are compared: those that the row of the greatest
 /// variance does not tell apart by more.
 double least_distance(const Eigen::MatrixXd& points);
 

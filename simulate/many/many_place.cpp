@@ -170,7 +170,7 @@ class Master {
     }
   }
 
-  /// Whether anything came.
+  /// True if anything came.
   bool take(std::chrono::microseconds nap) {
     bool has_news = false;
     for (const ItemWorkers::Finished& made : own_.take(nap)) {

@@ -115,7 +115,7 @@ nlohmann::ordered_json to_json(const PairSearchQuestion& question) {
           {"form", question.form}, {"words", question.words}, {"letters", question.letters}};
 }
 
-/// Of a list, without its own sum: one digit of it says how far a proof reaches.
+/// For a list, without its own sum: one digit of it says how far a proof reaches.
 std::string sum_of(nlohmann::ordered_json list) {
   list.erase("sum");
   return sha256(list.dump());
@@ -301,7 +301,7 @@ int PairParts::error() const { return writer_->error(); }
 
 namespace {
 
-/// Of a block, at least: a page of a disk, and so many records that the first of them, in memory, is little.
+/// For a block, at least: a page of a disk, and so many records that the first of them, in memory, is little.
 std::size_t block_bytes(std::size_t width) { return std::max<std::size_t>(4096, 256 * width); }
 
 bool is_less(PairRun::Record a, PairRun::Record b) { return std::ranges::lexicographical_compare(a, b); }

@@ -80,7 +80,7 @@ class PairParts {
   /// Where the search was left, if it was.
   const std::optional<PairSearchStand>& stand() const { return stand_; }
 
-  /// Of every committed piece one rank's `take` is told. Collective: `take` is called equally often on every rank, with
+  /// For each committed piece one rank's `take` is told. Collective: `take` is called equally often on every rank, with
   /// null where this one has nothing left. Throws InputError, on all ranks, for damaged parts.
   void read(const std::function<void(const PairPiece*)>& take);
 
@@ -436,7 +436,7 @@ class HeldPairs {
   /// A piece that was kept: its keys, and the records that are still to be expanded. `sort` when all are there.
   void take_up(const PairPiece& piece, const PairSearchStand& stand);
 
-  /// Of pairs from `first` on: the transitions that found them.
+  /// For pairs from `first` on: the transitions that found them.
   void keep_keys(std::uint64_t first, std::span<const std::uint64_t> keys);
   void sort();
   /// The transition that found this pair, if this rank keeps it.

@@ -28,7 +28,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// What is counted when an answer is wrong follows from it, so rounds begin at multiples of it from their level's
+/// The counts at a wrong answer follow from it, so rounds begin at multiples of it from their level's
 /// first.
 constexpr std::uint64_t kBlock = kPairsAtOnce;
 constexpr std::uint64_t kNone = UINT64_MAX;

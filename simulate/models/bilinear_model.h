@@ -65,7 +65,7 @@ class BilinearModel : public SequenceModel<Real> {
   /// The same without the gradient by the weights, which `weights` becomes, where it is a product.
   BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient, OuterGradient<Real>& weights) const;
   std::optional<LinearModel> linear_view() const override;
-  /// Of a scale-free model with other letters than rotations: divides every letter's embedding, in which its matrix is
+  /// For a scale-free model with other letters than rotations: divides every letter's embedding, in which its matrix is
   /// linear, by the factor by which the letter enlarges states of these words, in the geometric mean.
   void settle(const TrainingBatch& words) override;
   bool settles() const override {

@@ -17,7 +17,7 @@ namespace krohn {
 CellShape parse_cell_shape(std::string_view text);
 std::string to_string(const CellShape& shape);
 
-/// Whether it is a model of cells; then it is read in bf16, too.
+/// True if it is a model of cells; then it is read in bf16, too.
 bool is_cell_model(const SequenceModel<float>& model);
 
 /// The loss that teaches a cell to forget disturbances: every word is read twice, with independent noise on all that is

@@ -206,7 +206,7 @@ class DiagonalMixer : public Mixer<Real> {
     return run;
   }
 
-  /// Of one word, after which `state` has the states; `after_row` as in SelectiveScan.
+  /// For one word, after which `state` has the states; `after_row` as in SelectiveScan.
   SelectiveScan<Real> selective(const TokenRows& rows, std::size_t word, Memory& memory, Real* state,
                                 std::size_t after_row) const {
     auto run = scan_of<SelectiveScan<Real>>(rows, word, memory);

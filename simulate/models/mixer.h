@@ -34,9 +34,9 @@ class Mixer {
 
   virtual std::vector<ParameterPart> parts() const = 0;
   virtual void initialise(const Gradients& weights, Random& random) const = 0;
-  /// Whether a token's row of the input must be its own, because tokens are mixed before the recurrence.
+  /// True if a token's row of the input must be its own, because tokens are mixed before the recurrence.
   virtual bool needs_own_rows() const { return false; }
-  /// Whether it combines rows that words share, with so many rows of the input: words that begin and end here alone.
+  /// True if it combines rows that words share, with so many rows of the input: words that begin and end here alone.
   virtual bool combines(std::size_t) const { return false; }
 
   /// Adds to y, a row a token; words begin and end here.

@@ -21,7 +21,7 @@ class ModelParts {
   ModelParts(std::string_view text, std::string grammar);
 
   std::string_view family() const { return family_; }
-  /// Whether the part stands there without a value.
+  /// True if the part stands there without a value.
   bool has(std::string_view part);
   /// KEY=N with least ≤ N ≤ greatest, or nothing.
   std::optional<std::uint32_t> count(std::string_view key, std::uint32_t least = 1, std::uint32_t greatest = 1 << 14);

@@ -40,7 +40,7 @@ class ReleasedModel : public SequenceModel<Real> {
   using Model::part_of;
   struct Layer;
   struct Forward;
-  /// Of a layer, of the end, and of the affine maps in them a matrix and a bias.
+  /// For a layer, for the end, and for the affine maps in them a matrix and a bias.
   enum { kNorm, kNormBias, kBlockIn, kBlockOut = 4, kValueIn = 6, kValueOut = 8, kStart = 10, kLayerParts };
   enum { kFinalNorm, kFinalNormBias, kHead, kReadout = 4 };
 

@@ -125,7 +125,7 @@ std::string to_string(const StackedShape& shape) {
 
 namespace {
 
-/// Of words whose tokens are shared: longer ones share little, and sums by letter go over all of a word.
+/// For words whose tokens are shared: longer ones share little, and sums by letter go over all of a word.
 constexpr std::size_t kMostSharedPositions = 1024;
 
 template <class Real>

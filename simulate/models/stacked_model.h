@@ -45,7 +45,7 @@ class StackedModel : public SequenceModel<Real> {
   using Model::part_of;
   using Memory = typename Mixer<Real>::Memory;
   using L = TokenLayers<Real>;
-  /// Of a layer; the mixer's parts stand between.
+  /// For a layer; the mixer's parts stand between.
   enum { kMlpNorm, kMlpIn, kMlpOut, kAfterMixer };
   enum { kFinalNorm, kReadout, kReadoutBias };
 

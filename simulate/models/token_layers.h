@@ -36,7 +36,7 @@ struct TokenRows {
   std::size_t words() const { return first.size() - 1; }
   std::size_t tokens() const { return source.size(); }
   std::size_t length(std::size_t word) const { return first[word + 1] - first[word]; }
-  /// Of a word of the batch.
+  /// For a word of the batch.
   std::size_t row(std::size_t word, std::size_t position) const {
     return sharing ? sharing->path[place[word] * sharing->positions + position] : first[place[word]] + position;
   }

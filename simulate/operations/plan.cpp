@@ -319,7 +319,7 @@ class Compiler {
         plan_.columns[i * plan_.tokens + token] = plan_.rows[token * plan_.row + i];
   }
 
-  /// Of words side by side, the words are the last axis.
+  /// For words side by side, the words are the last axis.
   void place_words() {
     auto& words = plan_.words;
     constexpr std::uint64_t kProductsOfFunction = 64, kProductsOfLookUp = 4;

@@ -37,7 +37,7 @@ struct In {
     if constexpr (kIsBf16) return to_bf16(x);
     return static_cast<Real>(x);
   }
-  /// Of a sum, a product, a quotient or a root in Real: for bf16 it is rounded as if once (arithmetic_test.cpp).
+  /// For a sum, a product, a quotient or a root in Real: for bf16 it is rounded as if once (arithmetic_test.cpp).
   static Real once(Real x) { return kIsBf16 ? rounded(static_cast<double>(x)) : x; }
 
   static Real value(StepFunction function, Real a, Real b) {

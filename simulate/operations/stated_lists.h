@@ -26,7 +26,7 @@ class StatedLists {
 
   std::size_t count() const { return values_.size(); }
   Dependence dependence(std::size_t list) const { return depends_[list]; }
-  /// Of a computed operation.
+  /// For a computed operation.
   StepFunction function(std::size_t list) const { return functions_[list]; }
   std::uint32_t size(std::size_t list) const { return sizes_[list]; }
   /// Those of the token or the memory read last.

@@ -400,7 +400,7 @@ struct InBf16 {
   }
 };
 
-/// Whether a function goes by way of doubles: then as many numbers at a time as a vector has doubles.
+/// True if a function goes by way of doubles: then as many numbers at a time as a vector has doubles.
 KROHN_HOST_DEVICE constexpr bool is_by_doubles(StepFunction function) { return function >= StepFunction::kSigmoid; }
 
 /// The result of one step on vectors of the format's numbers.

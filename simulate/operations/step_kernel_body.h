@@ -181,7 +181,7 @@ void dot_apart(const Step& step, const StepNumbers<typename Format::Real>& numbe
   });
 }
 
-/// Of words side by side, a matrix of constants times a column of each word: some outputs at a time share its numbers.
+/// For words side by side, a matrix of constants times a column of each word: some outputs at a time share its numbers.
 template <class Format>
 void dot_words(const Step& step, const StepNumbers<typename Format::Real>& numbers) {
   using Real = typename Format::Real;

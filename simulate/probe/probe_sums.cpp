@@ -78,7 +78,7 @@ std::vector<std::vector<std::uint32_t>> leaves_below(const SummationTree& tree) 
   return leaves;
 }
 
-/// Whether below this node one term after the other, from the first to the last or the other way, joins the sum.
+/// True if below this node one term after the other, from the first to the last or the other way, joins the sum.
 bool is_chain(const SummationTree& tree, std::uint32_t number, bool from_last) {
   std::vector<std::uint32_t> joined;
   while (!tree.is_term(number)) {

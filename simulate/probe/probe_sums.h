@@ -28,9 +28,9 @@ struct SummationTree {
 
   bool is_term(std::uint32_t number) const { return number < terms; }
   const Node& node(std::uint32_t number) const { return nodes[number - terms]; }
-  /// Whether every node adds two numbers.
+  /// True if every node adds two numbers.
   bool is_binary() const;
-  /// Whether term 0 and 1 are added, then term 2 to that, and so on: the order of simulate/arithmetic/apply.h.
+  /// True if term 0 and 1 are added, then term 2 to that, and so on: the order of simulate/arithmetic/apply.h.
   bool is_sequential() const;
 };
 

@@ -24,7 +24,7 @@ std::optional<Word> in_letters_of_model(const Word& word, const AlphabetRefineme
   return letters;
 }
 
-/// Whether some letter of the word stands for several that the language tells apart.
+/// True if some letter of the word stands for several that the language tells apart.
 bool is_split(const Word& word, const AlphabetRefinement& common) {
   return std::ranges::any_of(word,
                              [&](Letter letter) { return std::ranges::count(common.in_a, std::optional(letter)) > 1; });
@@ -48,7 +48,7 @@ void refute(Certificate& certificate, std::string evidence) {
   certificate.limit.clear();
 }
 
-/// Whether the run that refuted the network ends with another output than its automaton's, and not in another state
+/// True if the run that refuted the network ends with another output than its automaton's, and not in another state
 /// alone; false where the run is not kept.
 bool gives_wrong_output(const Certificate& certificate, const Dfa& automaton) {
   const auto* const run = std::get_if<FailingRun>(&certificate.proof);

@@ -29,7 +29,7 @@ namespace {
 
 /// A search of so many pairs takes less time than looking for bounds.
 constexpr std::uint64_t kQuickPairs = 65'536;
-/// Of the time: for all proofs before long words, and for the large search among them.
+/// Shares of the time: for all proofs before long words, and for the large search among them.
 constexpr double kShareOfProofs = 0.85, kShareOfPairs = 0.95;
 
 Certificate search(const Network& network, CertifyOptions options, std::uint64_t max_pairs) {
@@ -55,7 +55,7 @@ Certificate in_any_order(const Network& network, const CertifyOptions& options) 
   return none;
 }
 
-/// Of what is proved exactly, what a file can hold: tables of codewords that are the exact states.
+/// The part of an exact proof that a file can hold: tables of codewords that are the exact states.
 Proof exact_proof(const Network& network, const Certificate& exact, CertifyOptions options) {
   options.arithmetic = Precision::kFp64;
   options.form = Form::kStructured;
@@ -170,7 +170,7 @@ std::optional<double> block_start(const Layer& layer, const CentreLayer& machine
   return start;
 }
 
-/// Whether e ← L e + ε, from e = start, stays within the margin for K letters. For L > 1 that is a geometric series.
+/// True if e ← L e + ε, from e = start, stays within the margin for K letters. For L > 1 that is a geometric series.
 bool stays_within(double start, const LayerBound& bound, std::uint64_t letters) {
   if (!(start <= bound.margin) || bound.edge_norm.empty()) return false;
   const long double norm = static_cast<long double>(bound.norm), error = static_cast<long double>(bound.error);

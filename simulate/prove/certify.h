@@ -18,7 +18,7 @@ namespace krohn {
 /// where all orders give the same: simulate/prove/certify_exact.h.
 Certificate certify(const Network& network, const CertifyOptions& options);
 
-/// Of a network that snaps after K letters, with one codeword for each label: the bounds of
+/// For a network that snaps after K letters, with one codeword for each label: the bounds of
 /// simulate/prove/bounds/bounds.h, started at the rounded codewords, keep every layer within the margin for K letters,
 /// after which it snaps to the right codeword. Proved for every length, by induction over blocks of K letters, or
 /// nothing. Costs as certify_bounds.

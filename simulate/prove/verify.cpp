@@ -29,7 +29,7 @@
 namespace krohn {
 namespace {
 
-/// Of the time, before what was found is checked and random words are read.
+/// The share of the time before what was found is checked and random words are read.
 constexpr double kShareOfFinding = 0.85;
 
 std::function<void(std::uint64_t)> told(const Question& question, std::string_view what) {

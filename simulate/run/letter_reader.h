@@ -66,7 +66,7 @@ inline std::string in_words(LetterReader::Missing missing, const std::string& ar
   }
 }
 
-/// Whether all are finite: why a logit is not.
+/// Returns where a number that is not finite is: in the state, or else in a logit.
 template <class Numbers>
 LetterReader::Missing why_not_finite(const Numbers& state) {
   for (const auto number : state)

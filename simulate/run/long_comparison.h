@@ -49,7 +49,7 @@ class LongComparison {
                  std::uint64_t seed, const std::function<RunSlice(const Dfa&)>& runner_of, std::uint64_t longest_piece);
 
   LongComparisonState start() const;
-  /// Whether it stands at states that machine and automaton have.
+  /// True if it stands at states that machine and automaton have.
   bool has_states_of(const LongComparisonState& state) const {
     return state.machine < machine_.states() && state.automaton < automaton_.states();
   }

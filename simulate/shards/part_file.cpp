@@ -104,7 +104,7 @@ std::string digest_of(const WorkList& list) {
   return digest_of_work(texts, list.files);
 }
 
-/// Of the header too, as it was before it had a digest.
+/// For the header too, as it was before it had a digest.
 std::string digest_of(PartHeader header, std::string_view lines) {
   header.digest.clear();
   return sha256(header_line(header) + std::string(lines));

@@ -30,7 +30,7 @@ std::vector<TaskInfo> tasks();
 /// Throws InputError with near misses, LimitError.
 std::unique_ptr<Task> make_task(std::string_view name, const LanguageOptions& options = {});
 
-/// Whether a task of this name is a language that is read (`regex:…`, a file, …): of others the name says all, but for
+/// True if a task of this name is a language that is read (`regex:…`, a file, …): of others the name says all, but for
 /// the generators of a group.
 bool is_language_name(std::string_view name);
 

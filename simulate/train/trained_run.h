@@ -24,7 +24,7 @@ struct RunRecord {
   double seconds = 0;                    ///< of training; its share where runs were trained side by side
   bool on_device = false;                ///< a part of it at least: sums then have another order
 
-  /// Whether there was a validation: with keep_most_right a run may diverge before its first.
+  /// True if there was a validation: with keep_most_right a run may diverge before its first.
   bool is_validated() const { return targets > 0; }
   /// Share of right answers in validation, where there was one.
   std::optional<double> accuracy() const {
@@ -34,7 +34,7 @@ struct RunRecord {
   bool diverged() const { return end == to_string(Trainer::State::kDiverged); }
 };
 
-/// Of a trainer that took so many seconds.
+/// For a trainer that took so many seconds.
 RunRecord record_of(const Trainer& trainer, double seconds);
 
 struct TrainedRun {

@@ -33,7 +33,7 @@ struct TrainOptions {
   /// Validations without a smaller loss than before after which training ends, with the parameters of the smallest; 0:
   /// training goes on, and its last parameters count.
   std::uint64_t patience = 0;
-  /// Of the samples that validate; without: those of training.
+  /// For the samples that validate; without: those of training.
   std::optional<LengthRange> validation_lengths;
   std::uint32_t validation_words = 1024;  ///< that validate
   bool validate_last = false;             ///< of every word that validates only the last answer counts
@@ -81,11 +81,11 @@ class Trainer {
   void diverge();
 
   State state() const { return state_; }
-  /// Whether it diverged on the words of a validation, which may be longer than those of the steps.
+  /// True if it diverged on the words of a validation, which may be longer than those of the steps.
   bool validation_diverged() const { return validation_diverged_; }
   std::uint64_t steps() const { return steps_; }
   const BatchLoss& last_loss() const { return loss_; }
-  /// Of the last validation, or with patience of the best: samples that no step sees.
+  /// For the last validation, or with patience of the best: samples that no step sees.
   const BatchLoss& validation() const { return validation_; }
   const SequenceModel<float>& model() const { return *model_; }
   /// A copy of a model whose scale is free, settled as the end of the run would settle it; of other models nothing.

@@ -88,7 +88,7 @@ namespace {
 
 Ranks* joined = nullptr;
 
-/// Of this job, as Open MPI, PMIx and PMI tell a process before it says anything; 0: nobody started a job.
+/// For this job, as Open MPI, PMIx and PMI tell a process before it says anything; 0: nobody started a job.
 unsigned started_ranks() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
     if (const char* size = std::getenv(name)) return static_cast<unsigned>(std::strtoul(size, nullptr, 10));

@@ -18,7 +18,7 @@ namespace krohn {
 /// Runs the command, under mpirun on rank 0, while the others serve it; gives its exit status on every rank.
 int run_as_job(const std::function<int()>& command);
 
-/// Whether mpirun started this process.
+/// True if mpirun started this process.
 bool has_ranks();
 
 /// Searches of pairs by all ranks, and random words, each on a device where `on_devices`; without mpirun, searches by
@@ -48,7 +48,7 @@ Recheck recheck_by_ranks(const Certificate& certificate, const CheckedModel& mod
 /// list, before it writes anything.
 void help_with_ranks_list(const std::string& name, unsigned threads, const LineOf& line_of);
 
-/// Whether the other ranks help this one with its lists; they take the same command line as far as
+/// True if the other ranks help this one with its lists; they take the same command line as far as
 /// help_with_ranks_list.
 bool has_helpers();
 

@@ -37,7 +37,7 @@ class ProgressListener {
   ProgressListener(const ProgressListener&) = delete;
   ProgressListener& operator=(const ProgressListener&) = delete;
 
-  /// Of the thread that asks; nothing where none listens.
+  /// For the thread that asks; nothing where none listens.
   static const ProgressListener* current();
   void tell(const std::string& what, std::uint64_t done, std::uint64_t total) const { tell_(what, done, total); }
 

@@ -81,7 +81,7 @@ const std::string& given_work();
 
 /// Options that several verbs share, each spelled in one place.
 void add_language_options(Verb& verb, LanguageOptions& options);
-/// Those that were given, by their names: {"alphabet": "ab", "mealy_as_labels": true}.
+/// The options that were given, by their names: {"alphabet": "ab", "mealy_as_labels": true}.
 nlohmann::ordered_json language_options_json(const LanguageOptions& options);
 /// The same as a shell takes them, each after a blank: " --alphabet ab --mealy-as-labels".
 std::string language_options_text(const nlohmann::ordered_json& options);

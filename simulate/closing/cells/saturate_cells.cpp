@@ -184,7 +184,7 @@ namespace {
 /// Steps between places: states · letters² at most. Fitting the units takes time by their number, minutes past this.
 constexpr std::uint64_t kMostSteps = 8000;
 
-/// Of the answers along the walk. Below it the automaton would have to say what the cell has not learned.
+/// The share of the answers along the walk. Below it the automaton would have to say what the cell has not learned.
 constexpr double kLeastRight = 0.99;
 
 /// How much of a unit is kept.
@@ -237,7 +237,7 @@ class Rounding {
     return all == 0 ? 0 : other / all;
   }
 
-  /// Whether places that are answered otherwise have other codes.
+  /// True if places that are answered otherwise have other codes.
   bool tells_answers() const {
     std::map<std::vector<double>, Output> answers;
     for (std::size_t i = 0; i < walk_.places.size(); ++i) {

@@ -7,7 +7,7 @@
 
 namespace krohn {
 
-/// Of each point: 1, −1, or 0 where either will do.
+/// For each point: 1, −1, or 0 where either will do.
 using Sides = std::vector<std::int8_t>;
 
 /// Moves the weights until wᵀ x is at least 1 on the wanted side of every point (a column): from each point that lacks,

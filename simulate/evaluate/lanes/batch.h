@@ -39,7 +39,7 @@ class LaneEvaluator {
   virtual std::vector<double> numbers(std::size_t word) const = 0;
   /// Another one of the same weights, at the start; for threads.
   virtual std::unique_ptr<LaneEvaluator> fresh() const = 0;
-  /// Whether words share vectors; otherwise some layer has no such form, and kLanes evaluators run one after another.
+  /// True if words share vectors; otherwise some layer has no such form, and kLanes evaluators run one after another.
   virtual bool is_vectorised() const = 0;
 };
 

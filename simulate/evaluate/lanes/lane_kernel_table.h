@@ -16,7 +16,7 @@ enum class InstructionSet : std::uint8_t { kPortable, kAvx2, kAvx512 };
 /// "portable", "AVX2", "AVX-512".
 std::string to_string(InstructionSet set);
 
-/// Those that this build has and this processor runs, the fastest last.
+/// The kernels that this build has and this processor runs, the fastest last.
 std::vector<InstructionSet> available_instruction_sets();
 
 /// An automaton over `steps` letters of kLanes words, beside the answers of a network.

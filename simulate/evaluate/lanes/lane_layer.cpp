@@ -352,7 +352,7 @@ bool LaneLayer<A>::make_decoding() {
   return true;
 }
 
-/// Whether all codewords are different strings of at most kLaneBits zeros and ones, and a hash tells them apart.
+/// True if all codewords are different strings of at most kLaneBits zeros and ones, and a hash tells them apart.
 template <class A>
 bool LaneLayer<A>::make_bits() {
   if (rounded_->books().size() != 1 || size() > kLaneBits) return false;

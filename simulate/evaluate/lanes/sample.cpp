@@ -246,7 +246,7 @@ void add(const LengthReport& row, LengthReport& sum) {
   sum.right_letters += row.right_letters;
 }
 
-/// Whether a failure at letter `at` of a word is to be reported rather than the one that is.
+/// True if a failure at letter `at` of a word is to be reported rather than the one that is.
 bool comes_first(std::uint64_t at, std::uint64_t word, const SampleReport& report) {
   return !report.failing_at || std::tie(at, word) < std::tie(*report.failing_at, *report.failing_word_index);
 }

@@ -96,12 +96,6 @@ class Writer {
 
 }  // namespace
 
-std::vector<std::string> cell_names() {
-  std::vector<std::string> names;
-  for (const Cell& cell : cells()) names.emplace_back(cell.name);
-  return names;
-}
-
 std::string cell_tensor(const char* what, std::uint32_t layer) { return fmt::format("rnn.{}_l{}", what, layer); }
 
 Operations cell_operations(const CellShape& shape, Letter letters, const TensorFile& tensors, Precision format) {

@@ -27,9 +27,6 @@ struct CellShape {
   friend bool operator==(const CellShape&, const CellShape&) = default;
 };
 
-/// The names that a shape may begin with.
-std::vector<std::string> cell_names();
-
 /// The tensors are called as in PyTorch's modules, below "rnn.": rnn.weight_ih_l0 is W of the first layer, weight_hh U,
 /// bias_ih b, bias_hh c; with embedding.weight, a row a letter, and head.weight and head.bias, a row a label.
 std::string cell_tensor(const char* what, std::uint32_t layer);

@@ -41,7 +41,7 @@ Real cell_sigmoid(Real x) {
   return rounded<Real>(1 / (1 + stated::exp(-static_cast<double>(x))));
 }
 
-/// Of `gates` · `hidden` products, and of what a layer remembers, gate g of unit j is at g · hidden + j.
+/// For `gates` · `hidden` products, and for the state of a layer: gate g of unit j is at g · hidden + j.
 struct Cell {
   CellKind kind;
   std::string_view name;

@@ -312,7 +312,7 @@ struct TrainingKernels {
 /// The fastest of this processor (float), and the portable ones.
 template <class Real>
 const TrainingKernels<Real>& training_kernels();
-/// Of a set that the processor runs. Sets other than the portable one hold floats alone.
+/// For a set that the processor runs. Sets other than the portable one hold floats alone.
 TrainingKernels<float> training_kernels(InstructionSet set);
 
 TrainingKernels<float> portable_training_kernels();

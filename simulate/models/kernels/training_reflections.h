@@ -177,7 +177,7 @@ class ReflectionChunks {
   std::size_t source(std::size_t token) const { return run_.source[first_ + token]; }
   Real beta(std::size_t step) const { return run_.beta[beta_at_[step]]; }
   Real* lack(std::size_t step) const { return run_.lacks + lack_at_[step]; }
-  /// Of a row of keys, one for every source and reflection.
+  /// For a row of keys, one for every source and reflection.
   std::size_t key_of_row(std::size_t row) const {
     return row / run_.reflections * run_.k_row + row % run_.reflections * run_.keys;
   }

@@ -177,7 +177,7 @@ class LetterRecurrence {
     return result;
   }
 
-  /// Whether a parent's first child has the state already, or its gradient.
+  /// True if a parent's first child has the state already, or its gradient.
   bool is_first(std::size_t node) const {
     const std::uint32_t parent = tree_.parent[node];
     return parent != PrefixTree::kRoot && first_child_[parent] == node;

@@ -45,7 +45,7 @@ class Writer {
     b_.start(b_.numbers({0}, kept_));
     return std::move(b_.operations);
   }
-  /// Of every layer, without older tokens.
+  /// For every layer, without older tokens.
   const std::vector<std::pair<std::size_t, std::size_t>>& states() const { return states_; }
 
  private:

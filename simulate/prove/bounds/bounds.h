@@ -71,7 +71,7 @@ struct LayerBound {
   std::vector<double> edge_norm, edge_error;  ///< per edge of the machine, what the maxima are over
 };
 
-/// Whether one claims more than the other: for all lengths, then the greater length.
+/// True if one claims more than the other: for all lengths, then the greater length.
 bool is_stronger(const LayerBound& a, const LayerBound& b);
 
 /// The greatest length that is ever claimed: recurrences are not followed beyond.

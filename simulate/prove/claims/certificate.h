@@ -213,9 +213,9 @@ struct Certificate {
   bool is() const {
     return std::holds_alternative<C>(claim);
   }
-  /// Of ProvedUpTo; 0 for every other claim.
+  /// For ProvedUpTo; 0 for every other claim.
   std::uint64_t length() const;
-  /// Of Refuted, where it is known letter by letter; else null.
+  /// For Refuted, where it is known letter by letter; else null.
   const Word* failing_word() const;
   bool is_shortest() const;
   bool holds_in_every_association() const;

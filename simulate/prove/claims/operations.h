@@ -72,7 +72,7 @@ class OperationsBuilder {
     const Size size = a.size > b.size ? a.size : b.size;
     return make(what, {size}, {view(a, {a.size == size ? Size{1} : 0}), view(b, {b.size == size ? Size{1} : 0})});
   }
-  /// Of lists of rows and of columns: every row of a beside its own number of b, or every row beside all numbers of b.
+  /// For lists of rows and of columns: every row of a beside its own number of b, or every row beside all numbers of b.
   List by_row(const char* what, List a, List b) {
     return make(what, {b.size, a.size / b.size}, {view(a, {a.size / b.size, 1}), view(b, {1, 0})});
   }

@@ -216,7 +216,7 @@ class LongSearch {
     return all;
   }
 
-  /// Of the same letters again and again, or drawn anew.
+  /// For the same letters again and again, or drawn anew.
   Letter random_letter(const Reading& reading) {
     if (reading.has_runs && !reading.word.empty() && random_.below(4) > 0) return reading.word.back();
     return static_cast<Letter>(random_.below(machine_.letters()));
@@ -374,7 +374,7 @@ class ReaderMachine final : public PairMachine {
   std::size_t next_ = 0;
 };
 
-/// Of the time, where long words are read too.
+/// The share of the time where long words are read too.
 constexpr double kShareBeforeLongWords = 0.7;
 
 Certificate search(const LetterReader& reader, const TrackedAutomaton& tracked, const ReaderLimits& options) {

@@ -330,7 +330,7 @@ class ExactChunk {
                        [](const GrainRange& extent) { return fits<A>(extent, kept_digits<A>()); });
   }
 
-  /// Whether o − k β (k · o) was computed without rounding for all members of an orbit.
+  /// True if o − k β (k · o) was computed without rounding for all members of an orbit.
   static bool orbit_is_exact(const GrainRange& o, const GrainRange& k, UpperBound key_sum, const GrainRange& beta) {
     const GrainRange dot{k.grain * o.grain, key_sum * o.most}, scaled = beta * dot;
     const GrainRange moved{common_grain(k.grain * scaled.grain, o.grain), k.most * scaled.most + o.most};

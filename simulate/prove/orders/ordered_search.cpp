@@ -178,11 +178,11 @@ class BlockPlan {
   virtual std::uint64_t base(std::uint64_t t) const = 0;
   /// The set stays until the next call.
   virtual const MapSet& maps(std::uint64_t t) = 0;
-  /// Whether the states after `earlier` letters are, or lie on the way to, the base of t or of something after t.
+  /// True if the states after `earlier` letters are, or lie on the way to, the base of t or of something after t.
   virtual bool needs(std::uint64_t earlier, std::uint64_t t) const = 0;
 };
 
-/// Of the order's kind. `maps` and `totals` must outlive it.
+/// A search of the order's kind. `maps` and `totals` must outlive it.
 std::unique_ptr<BlockPlan> make_block_plan(Order::Kind kind, MapSets& maps, Totals& totals);
 
 class LengthSearch {
@@ -607,7 +607,7 @@ class ScanPlan final : public BlockPlan {
   explicit ScanPlan(Totals& totals) : totals_(totals) {}
   std::uint64_t base(std::uint64_t t) const override { return t & (t - 1); }
   const MapSet& maps(std::uint64_t t) override { return totals_[static_cast<std::size_t>(std::countr_zero(t))]; }
-  /// Whether it is t without some of its lowest bits.
+  /// True if it is t without some of its lowest bits.
   bool needs(std::uint64_t earlier, std::uint64_t t) const override {
     return earlier == 0 || (t >> std::countr_zero(earlier)) == (earlier >> std::countr_zero(earlier));
   }

@@ -33,9 +33,9 @@ class OrderSystem {
   virtual void read_chunk(const std::uint32_t* state, std::span<const Letter> word, std::uint32_t* out) = 0;
 
   virtual void start(std::uint32_t* state) = 0;
-  /// Whether the readout gives the initial state before the first letter.
+  /// True if the readout gives the initial state before the first letter.
   virtual bool starts_right() = 0;
-  /// Whether the numbers of a state that was reached by a letter are read as the automaton's state.
+  /// True if the numbers of a state that was reached by a letter are read as the automaton's state.
   virtual bool is_right(const std::uint32_t* state) = 0;
 };
 

@@ -105,7 +105,7 @@ struct ChangedScale {
 
 /// "small", "paper,steps=8000,width=32", "small,rates=1e-3,1e-4,steps=paper". Throws InputError.
 ChangedScale parse_scale(std::string_view text);
-/// Of all ways to write a scale one: equal texts are equal scales.
+/// One of all ways to write a scale: equal texts are equal scales.
 std::string to_string(const ChangedScale& scale);
 
 /// Changes cells of a table; `paper` is the whole table at the paper's scale by the same recipe. A size is a part of a

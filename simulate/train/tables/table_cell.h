@@ -142,7 +142,7 @@ struct ReportedFigure {
   double rate = 0;  ///< the one that was chosen; 0 where each seed or run has its own
 };
 
-/// Of an even number of figures, the mean of the middle two. Precondition: there is one.
+/// For an even number of figures, the mean of the middle two. Precondition: there is one.
 double median_of(std::vector<double> figures);
 
 /// Throws InputError when there are no runs.

@@ -113,7 +113,7 @@ std::vector<std::size_t> idempotents_of(const Dfa& dfa, const brute::Monoid& mon
   return {found.begin(), found.end()};
 }
 
-/// Whether LTT_{k,t} holds, by all signatures (ends and numbers) that words have: words with one signature must lead to
+/// True if LTT_{k,t} holds, by all signatures (ends and numbers) that words have: words with one signature must lead to
 /// one state, for signatures are a congruence. Nothing past `max_signatures`.
 std::optional<bool> is_threshold_testable(const Dfa& dfa, std::uint64_t k, std::uint64_t t,
                                           std::size_t max_signatures) {

@@ -352,7 +352,6 @@ TEST_CASE("canonical drops unreachable states and keeps names with their states"
 namespace {
 
 constexpr std::size_t kLength = 4;  ///< of the words that are compared
-constexpr std::size_t kLonger = 9;  ///< of those that a word is a part of: what stands beside it has at most 4 letters
 
 /// Some words of `whole`, cut to what `parts` makes of each.
 WordSet parts_of(const WordSet& whole, std::size_t most, const std::function<void(const Word&, WordSet&)>& parts) {

@@ -148,7 +148,7 @@ void compare(const Part& formula, const Dfa& dfa, const std::vector<Meaning>& me
   }
 }
 
-/// Whether no two letters do the same to all states.
+/// True if no two letters do the same to all states.
 bool tells_letters_apart(const Dfa& dfa) {
   std::set<std::vector<State>> columns;
   for (Letter letter = 0; letter < dfa.letters(); ++letter) {

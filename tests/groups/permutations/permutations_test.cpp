@@ -9,7 +9,6 @@
 #include "krohn/groups/linear/decompositions.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/permutation.h"
-#include "krohn/groups/permutations/reference_stabiliser_chain.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
 #include "krohn/groups/permutations/stabilisers.h"
 #include "tests/groups/random_groups.h"
@@ -18,6 +17,62 @@
 using namespace krohn;
 
 namespace {
+
+/// Knuth's form of Schreier–Sims (Combinatorica 11, 1991), without chance or cleverness: for every k the group Γ(k) of
+/// elements that fix the points k, k+1, …, a transversal of Γ(k) in Γ(k+1) and generators. O(n⁵) products at worst.
+class ReferenceStabiliserChain {
+ public:
+  explicit ReferenceStabiliserChain(const PermutationGroup& group)
+      : transversal_(group.degree()), generators_(group.degree()) {
+    for (Point k = 0; k < group.degree(); ++k) {
+      transversal_[k].resize(k + std::size_t{1});
+      transversal_[k][k] = Permutation::identity(group.degree());
+    }
+    for (const NamedPermutation& generator : group.generators())
+      if (!contains(generator.value)) add_generator(transversal_.size() - 1, generator.value);
+  }
+
+  Integer order() const {
+    Integer product = 1;
+    for (const auto& row : transversal_) product *= std::ranges::count_if(row, [](auto& r) { return r.has_value(); });
+    return product;
+  }
+  bool contains(const Permutation& permutation) const { return in_group(permutation, transversal_.size()); }
+
+ private:
+  /// Membership in Γ(points).
+  bool in_group(Permutation permutation, std::size_t points) const {
+    for (std::size_t k = points; k-- > 0;) {
+      const auto& representative = transversal_[k][permutation[static_cast<Point>(k)]];
+      if (!representative) return false;
+      permutation = permutation * representative->inverse();
+    }
+    return permutation.is_identity();
+  }
+
+  /// Knuth's algorithm A: the generator fixes every point past k.
+  void add_generator(std::size_t k, const Permutation& generator) {
+    generators_[k].push_back(generator);
+    for (std::size_t j = 0; j <= k; ++j)
+      if (const std::optional<Permutation> representative = transversal_[k][j])
+        add_product(k, *representative * generator);
+  }
+
+  /// Knuth's algorithm B.
+  void add_product(std::size_t k, const Permutation& product) {
+    std::optional<Permutation>& representative = transversal_[k][product[static_cast<Point>(k)]];
+    if (!representative) {
+      representative = product;
+      for (std::size_t i = 0; i < generators_[k].size(); ++i) add_product(k, product * Permutation(generators_[k][i]));
+      return;
+    }
+    const Permutation rest = product * representative->inverse();
+    if (!in_group(rest, k)) add_generator(k - 1, rest);
+  }
+
+  std::vector<std::vector<std::optional<Permutation>>> transversal_;  ///< [k][j]: in Γ(k+1), takes k to j ≤ k
+  std::vector<std::vector<Permutation>> generators_;                  ///< [k]: of Γ(k+1)
+};
 
 bool is_invariant(const PermutationGroup& group, const BlockSystem& system) {
   for (const NamedPermutation& g : group.generators())

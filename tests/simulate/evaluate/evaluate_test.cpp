@@ -362,7 +362,7 @@ TEST_CASE("ties, coinciding codewords and numbers that are not finite do not dec
 
 namespace {
 
-/// Whether sums of squares of doubles are told apart by the definition alone: a loop over the codewords.
+/// True if sums of squares of doubles are told apart by the definition alone: a loop over the codewords.
 Label by_definition(const Layer& layer, const std::vector<double>& state) {
   double least = std::numeric_limits<double>::infinity();
   Label nearest = kNoLabel;

@@ -292,7 +292,7 @@ TEST_CASE("more states than the limit are refused") {
 
 namespace {
 
-/// Of a language by name, or of the task's own automaton; by name, or the planner's choice.
+/// For a language by name, or for the task's own automaton; by name, or the planner's choice.
 Network construction(const Task& task, const std::string& language, const std::string& name) {
   BuildOptions wishes;
   if (!name.empty()) wishes.construction = name;

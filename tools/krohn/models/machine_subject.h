@@ -19,7 +19,7 @@ struct MachineSubject {
   std::string otherwise = {};  ///< of a checkpoint: `loaded_otherwise`
 };
 
-/// Whether `load_machine` takes it: a file for which `is_trained_model` holds, or the folder of a checkpoint.
+/// True if `load_machine` takes it: a file for which `is_trained_model` holds, or the folder of a checkpoint.
 bool is_machine(const std::string& name);
 
 /// A trained model is read in fp32 or fp64, a checkpoint in fp32 or bf16. Throws InputError for others.

@@ -34,7 +34,7 @@ class ModelInMotion {
 
 std::unique_ptr<ModelInMotion> network_in_motion(std::unique_ptr<Evaluator> network);
 
-/// What reads letters beside an automaton over them.
+/// A reader of letters beside an automaton over them.
 struct ReadBeside {
   std::unique_ptr<const LetterReader> reader;
   TrackedAutomaton tracked;

@@ -17,7 +17,7 @@
 
 namespace krohn {
 
-/// Of a folder that `krohn train` wrote, the trained model, "RUN/parameters.safetensors", whatever its family; any
+/// For a folder that `krohn train` wrote, the trained model, "RUN/parameters.safetensors", whatever its family; any
 /// other name as it is. "RUN/network.safetensors", its recurrence with another decoder (network_of), is asked for by
 /// name. Throws InputError for a folder whose model PyTorch trained.
 std::string file_of_run(const std::string& name);
@@ -25,7 +25,7 @@ std::string file_of_run(const std::string& name);
 /// The files of an old folder that must not remain beside other parameters.
 std::vector<std::string_view> files_beside_parameters();
 
-/// Whether a .safetensors file holds the parameters of a model, rather than a network.
+/// True if a .safetensors file holds the parameters of a model, rather than a network.
 bool is_trained_model(const std::string& name);
 
 struct TrainedSubject {
@@ -36,7 +36,7 @@ struct TrainedSubject {
   std::string task_name = {};
 };
 
-/// Of an imported model: how far it was held against its own forward pass, in one line for people, and for programs.
+/// For an imported model: how far it was held against its own forward pass, in one line for people, and for programs.
 std::string forward_line(const ComparedAnswers& compared, const std::string& file = {});
 nlohmann::ordered_json forward_json(const ComparedAnswers& compared);
 

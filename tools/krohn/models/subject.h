@@ -39,7 +39,7 @@ bool is_model_name(const std::string& name);
 /// what `verb` takes.
 void require_model(const std::string& name, const std::string& verb);
 
-/// Of a folder that `krohn compile --target torch` wrote, the network in it; any other name as it is.
+/// For a folder that `krohn compile --target torch` wrote, the network in it; any other name as it is.
 std::string file_of_torch_folder(const std::string& name);
 
 /// The subject of `name`, a folder of `krohn compile --target torch` included. Throws as load_language and

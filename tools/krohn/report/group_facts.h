@@ -10,12 +10,12 @@
 
 namespace krohn {
 
-/// Of a group on its points: degree, order, transitive, abelian; up to 200 points also the name, primitive, nilpotent,
+/// For a group on its points: degree, order, transitive, abelian; up to 200 points also the name, primitive, nilpotent,
 /// solvable, simple, perfect, orders of the derived and the lower central series, of the centre, invariants of G/G',
 /// composition factors, and conjugacy classes up to 10,000 elements. What met a limit is null.
 nlohmann::ordered_json group_facts(const PermutationGroup& group);
 
-/// Of the group that the letters of a permutation automaton generate on its states; above 2,000 states only the degree
+/// For the group that the letters of a permutation automaton generate on its states; above 2,000 states only the degree
 /// and the limit.
 nlohmann::ordered_json group_facts(const Dfa& dfa);
 

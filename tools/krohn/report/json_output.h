@@ -26,7 +26,7 @@ void print_told(const std::string& text);
 /// Prints `report_text`.
 void print_json(const nlohmann::ordered_json& report);
 
-/// Whether `find` came to its end. A limit that it meets stands beside what it had put into `facts` by then, as
+/// True if `find` came to its end. A limit that it meets stands beside what it had put into `facts` by then, as
 /// "limit", for those to print; where people read on (no `is_json`), LimitError goes on to be the last line.
 bool finds_all(nlohmann::ordered_json& facts, bool is_json, const std::function<void()>& find);
 

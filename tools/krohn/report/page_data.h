@@ -29,7 +29,7 @@ nlohmann::ordered_json bytes_or_reason(const std::string& bytes, const std::stri
 
 /// {"text": …} as `krohn verify --certificate` would write it, or {"absent": why}.
 nlohmann::ordered_json certificate_data(const Certificate& certificate, const Network& network);
-/// Of a model that reads letters. `without`: why there is no certificate of it; empty where there is.
+/// For a model that reads letters. `without`: why there is no certificate of it; empty where there is.
 nlohmann::ordered_json certificate_data(const Certificate& certificate, const ReadModel& model,
                                         const std::string& without);
 

@@ -93,7 +93,7 @@ Json accuracy_data(const RunQuestion& question) try {
   return absent(error.what());
 }
 
-/// Of one layer, which alone has eigenvalues to compare; the planner's choice before others.
+/// For one layer, which alone has eigenvalues to compare; the planner's choice before others.
 std::optional<Network> exact_network(const Dfa& automaton, const std::vector<PlanRow>& plans) {
   std::vector<const PlanRow*> rows;
   for (const PlanRow& row : plans)

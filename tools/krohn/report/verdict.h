@@ -17,7 +17,7 @@
 
 namespace krohn {
 
-/// Whether the outcome can be written down for `krohn check`.
+/// True if the outcome can be written down for `krohn check`.
 bool has_file(const Certificate& certificate);
 
 /// With all its steps, of a network or of what reads letters. That no shorter word fails may take more of them than a

@@ -29,7 +29,7 @@ extern const char kThisKrohn[];
 /// are none.
 std::vector<std::string> lines_listed(const std::string& file);
 
-/// Of an item that a file is: what takes longer is larger, and there is some work for the smallest, or for no file.
+/// For an item that a file is: what takes longer is larger, and there is some work for the smallest, or for no file.
 std::uint64_t cost_of_file(const std::string& file);
 
 /// In which order lines are kept.

@@ -15,7 +15,7 @@
 
 namespace krohn {
 
-/// Whether the name "ROW, COLUMN" of a cell has the text; with "$" behind it, whether the name ends with it: "m = 5" is
+/// True if the name "ROW, COLUMN" of a cell has the text; with "$" behind it, whether the name ends with it: "m = 5" is
 /// in "m = 50", too, "m = 5$" is not.
 inline bool is_chosen(const std::string& row, const std::string& column, std::string_view only) {
   const std::string name = row + ", " + column;
@@ -40,7 +40,7 @@ int make_certified_table(const CertifiedTableOptions& options, const ShardOption
 // trains them (docs/results/rivals.md).
 
 struct RivalTable {
-  /// Of the table, and of its cells; the rivals' runs are kept in its folder "rivals", or "rivals-SCALE".
+  /// For the table and for its cells; the rivals' runs are kept in its folder "rivals", or "rivals-SCALE".
   std::string name, folder;
   std::string only, scale;
   SeedRange seeds;

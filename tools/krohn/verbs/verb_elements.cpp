@@ -42,7 +42,7 @@ Json image_of(const Dfa& dfa, const Transformation& map) {
   return image;
 }
 
-/// Whether a word of at least one letter acts as the empty one.
+/// True if a word of at least one letter acts as the empty one.
 bool identity_is_reached(const TransformationMonoid& monoid) {
   for (Element e = 0; e < monoid.size(); ++e)
     for (std::uint32_t letter = 0; letter < monoid.generators(); ++letter)

@@ -78,8 +78,8 @@ std::string beyond(const Extraction& found, const ExtractArguments& options) {
                      counted(found.beyond_words, "word"), counted(options.extract.beyond, "letter"));
 }
 
-/// Whether the model, and not only the automaton, is as expected for words of every length: true, false, or null where
-/// samples of words show neither.
+/// Says whether the model, not the automaton alone, is as expected for words of every length: true, false, or null
+/// where samples of words show neither.
 nlohmann::ordered_json computes(const Extraction& found, const Expected& expected) {
   if (found.is_exact()) return !expected.difference;
   return found.beyond && !expected.difference ? nlohmann::ordered_json(false) : nlohmann::ordered_json();

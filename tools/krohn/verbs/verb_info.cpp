@@ -58,7 +58,7 @@ Json language_facts(const Dfa& dfa) {
   return facts;
 }
 
-/// Of the states that words reach, with the sentence for people.
+/// For the states that words reach, with the sentence for people.
 Json synchronisation_facts(const Dfa& dfa) {
   const Synchronisation found = synchronise(dfa);
   Json facts{{"answer", to_string(found.answer)}, {"why", in_words(dfa, found)}};

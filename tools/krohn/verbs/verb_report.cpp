@@ -197,7 +197,7 @@ std::vector<Job> classified(const Dfa& automaton) {
   return classify(automaton, {});
 }
 
-/// Of the folder's own weights.
+/// For the folder's own weights.
 Findings find_of_run(const ReportArguments& options) {
   if (options.any_order) throw InputError("--any-order", "is for networks, whose weights say what can round");
   if (!options.construction.empty()) throw InputError("--construction", "is for a LANGUAGE; a run has its own weights");

@@ -93,7 +93,7 @@ void random_words(const Dfa& dfa, const WordsArguments& options, WordList& list)
   }
 }
 
-/// Of one length, or of all where that is finite; nothing for infinitely many.
+/// For one length, or for all where that is finite; nothing for infinitely many.
 std::optional<Count> count_of(const Dfa& dfa, const std::optional<std::uint64_t>& length) {
   if (!length && !is_finite(dfa)) return std::nullopt;
   if (length) {

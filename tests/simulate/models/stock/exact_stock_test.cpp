@@ -66,7 +66,7 @@ void each_automaton(State states, const Do& work) {
     }
 }
 
-/// Whether every letter keeps all states of the minimal automaton or takes all to one.
+/// True if every letter keeps all states of the minimal automaton or takes all to one.
 bool is_latch(const Dfa& given) {
   const Dfa automaton = minimise(given);
   for (Letter letter = 0; letter < automaton.letters(); ++letter) {

@@ -210,7 +210,7 @@ Rational determinant(Rows m) {
   return product;
 }
 
-/// Whether ‖M‖ ≤ bound: all principal minors of bound² I − MᵀM are at least 0.
+/// True if ‖M‖ ≤ bound: all principal minors of bound² I − MᵀM are at least 0.
 bool is_norm_bound(const Eigen::MatrixXd& m, double bound) {
   const auto n = static_cast<std::size_t>(m.cols());
   for (unsigned set = 1; set < 1U << n; ++set) {

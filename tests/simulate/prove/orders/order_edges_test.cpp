@@ -93,7 +93,7 @@ std::optional<Network> as_computed(const Eigen::MatrixXd& initial, const std::ve
   return with(std::move(table), std::move(codewords));
 }
 
-/// Whether the network is proved to round nothing, in every one of the orders; no verdict of any may be wrong.
+/// True if the network is proved to round nothing, in every one of the orders; no verdict of any may be wrong.
 bool rounds_nothing(const Network& network, ArithmeticName arithmetic,
                     const std::vector<const char*>& orders = {"scan", "doubling", "chunked:2", "chunked:5"}) {
   constexpr std::size_t kMost = 7;
