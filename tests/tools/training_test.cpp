@@ -361,11 +361,31 @@ TEST_CASE("a cell that does not forget disturbances is trained on until it does,
   const Outcome proved = place.shell(on + "plain --contract 3");
   CAPTURE(proved.out);
   REQUIRE(proved.status == 0);
-  CHECK(contains(proved.out, "proved for words of every length; as trained, nothing rounded"));
+  CHECK(contains(proved.out, "proved for words of every length"));
+  CHECK(contains(proved.out, "; as trained, nothing rounded"));
   CHECK(contains(contents(place / "proved/run.json"), "\"contract\": 3.0,"));
   CHECK(contents(place / "proved/parameters.safetensors") == contents(place / "proved/trained.safetensors"));
   CHECK_FALSE(contains(place.shell("krohn verify proved --certificate cell.cert --json").out, "contraction"));
   CHECK(place.shell("krohn check cell.cert proved").status == 0);
+
+  // In any order, by regions; a forged file of them is none.
+  CHECK(place.shell("krohn verify plain --any-order").status == 3);
+  CHECK(place.shell("krohn verify proved --any-order --precision bf16").status == 2);
+  const Outcome any = place.shell("krohn verify proved --any-order --certificate any.cert");
+  CHECK(any.status == 0);
+  CHECK(contains(any.out, "with sums in any order, with or without FMA, functions within 8 units\n"));
+  CHECK(contains(any.out, "closed regions: "));
+  CHECK(contains(any.out, "the certificate re-checked by independent code"));
+  const Outcome established = place.shell("krohn check any.cert proved");
+  CHECK(established.status == 0);
+  CHECK(contains(established.out, "any evaluation"));
+  std::string forged = contents(place / "any.cert");
+  const std::size_t start = forged.find("\"start\":", forged.find("\"step\":\"regions\"")) + 8;
+  forged[start] = '0';
+  place.write("forged.cert", forged);
+  const Outcome refused = place.shell("krohn check forged.cert proved");
+  CHECK(refused.status == 1);
+  CHECK(contains(refused.out, "the start: after 0 letters some word's memory lies in no region"));
 
   CHECK(contains(place.shell(on + "plain --contract 2").err, "another run"));
   CHECK(contains(place.shell(on + "proved --contract 3").err, "another run"));
