@@ -204,11 +204,11 @@ Drawing prepare(const Dfa& dfa, const DrawOptions& options) {
 
 /// Short labels stand in circles, long ones in rounded boxes: circles round long text crowd everything else out.
 bool labels_are_short(const Dfa& dfa) {
-  if (!dfa.is_acceptor()) return false;
-  const auto names = dfa.state_names();
-  return std::all_of(names.begin(), names.end(), [](const std::string& name) {
-    return decode_utf8(name).size() <= 4 && name.find('\n') == std::string::npos;
-  });
+  for (State state = 0; state < dfa.states(); ++state)
+    if (const std::string label = state_label(dfa, state);
+        decode_utf8(label).size() > 4 || label.find('\n') != std::string::npos)
+      return false;
+  return true;
 }
 
 }  // namespace

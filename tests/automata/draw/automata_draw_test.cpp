@@ -176,6 +176,8 @@ TEST_CASE("a group is drawn as its Cayley graph: an involution is one line, othe
     for (const GraphLayout::Point& point : layout->points) CHECK(std::hypot(point.x, point.y) == doctest::Approx(1));
     CHECK(layout->least_distance == doctest::Approx(2 * std::sin(std::numbers::pi / cyclic.states())));
   }
+  CHECK(count(to_drawn_dot(group("Z2"), {}, &view), "node \\[shape=circle") == 1);
+  CHECK(view == DrawnView::kStates);
   DrawOptions options;
   options.engine = "circo";
   to_drawn_dot(group("D4/standard"), options, &view);
