@@ -18,7 +18,7 @@ KIT = pathlib.Path(__file__).resolve().parents[2] / "tools" / "kit"
 sys.dont_write_bytecode = True  # nothing is left in the sources
 sys.path.insert(0, str(KIT))
 import run as kit_run  # noqa: E402
-from diagnosis import LATE_DECAY, NO_FAULT, ONE_STEP, SCALED, SEVERAL_LAYERS  # noqa: E402
+from diagnosis import LATE_DECAY, NO_FAULT, ONE_STEP, RINGS, SCALED, SEVERAL_LAYERS  # noqa: E402
 from diagnosis import Diagnosis, Reading, first_wrong, kinds_of  # noqa: E402
 from tracker import Tracker  # noqa: E402
 
@@ -257,6 +257,60 @@ class DiagnosisTest(unittest.TestCase):
                 self.assertEqual(kinds_of(text), [kind], text)
                 last = max(p for p in faulty if p + delay < len(moves))
                 self.assertIn(f"tokens that were read alone, {faulty[0] + delay + 1} to {last + delay + 1}, were", text)
+
+    def test_rings_that_are_flushed_wrongly(self):
+        """Tokens from position 30 on are read alone; what is written to the state every `size` of them is not what they did."""
+        draw, named = random.Random(4), 0
+        for size, delay, _ in itertools.product(RINGS, (0, 3), range(3)):
+            word = [draw.randrange(2) for _ in range(200)]
+            for kind in ("lost", "made twice", "added to an older state"):
+                moves, written = moves_of(word), [word[:29]]  # the letters of what was written: moves[t] is that of word[t - 1]
+                for t in range(30 + size, len(moves), size):
+                    block = word[t - 1 - size : t - 1]
+                    written.append(written[-1] + (block * 2 if kind == "made twice" else []) if kind != "added to an older state"
+                                   else written[-2:][0] + block)
+                    moves[t] = ["begin", *written[-1], word[t - 1]]
+                text = self.explained(word, said(moves), delay, borders=[0, *range(30 + delay, len(moves) + delay)]) or ""
+                if f"a ring of inputs whose flush is {kind}" not in text and size == 16:
+                    self.fail(f"{kind}, delay {delay}: {text}")
+                named += f"a ring of inputs whose flush is {kind}" in text
+        self.assertGreater(named, 35)  # of 54: where few flushes are wrong, a swap may do the same
+
+    def test_turns_that_begin_with_another_state(self):
+        """Calls of one token each, then one of several, and so on: each turn lacks what waits in a ring, or all since the last."""
+        draw, calls = random.Random(5), [(30, 21), (5, 7), (3, 18), (16, 19), (9, 30)]
+        for delay in (0, 3):
+            word = [draw.randrange(2) for _ in range(sum(map(sum, calls)))]
+            borders, turns, at = [0], [], 1
+            for more, alone in calls:
+                turns.append(at)
+                borders += [*([at] if at > 1 else []), *range(at + more, at + more + alone)]
+                at += more + alone
+            for kind, lacking in (("a ring of inputs that is not copied with the state", [alone % 16 for _, alone in calls]),
+                                  ("a turn that begins with the state of the turn before",
+                                   [calls[0][1], *(more + alone for more, alone in calls[1:])])):
+                moves, done = moves_of(word), {}
+                letters = []  # those of the state
+                for t in range(1, len(moves)):
+                    if t in turns[1:]:
+                        letters = done[t - lacking[turns.index(t) - 1] - 1]
+                        moves[t] = ["begin", *letters, word[t - 1]]
+                    letters = done[t] = [*letters, word[t - 1]]
+                shifted = [border + delay if border else 0 for border in borders]
+                self.assertEqual(kinds_of(self.explained(word, said(moves), delay, borders=shifted)), [kind])
+
+    def test_tokens_that_are_not_of_the_text(self):
+        """At one place, at some or at all of them letters are read that are not of the text; at others none."""
+        draw = random.Random(6)
+        for delay, places in itertools.product((0, 3), ([20], [20, 60], [20, 40, 60, 80])):
+            word = [draw.randrange(2) for _ in range(110)]
+            moves = moves_of(word)
+            for t in places:
+                moves[t] = [0, 1, 0, *moves[t]]
+            strays = {t + delay: [[1], [0, 1, 0]] for t in (20, 40, 60, 80)} if delay == 0 else {}
+            text = self.explained(word, said(moves), delay, borders=[0], strays=("padding", strays))
+            self.assertEqual(kinds_of(text) == ["padding, read as text"], delay == 0)
+        self.assertIsNone(self.explained(word, said(moves_of(word)), strays=("padding", {20: [[1]]})))
 
     def test_a_loss_after_the_answer_is_named_before_going_back(self):
         word = [0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 0, 1, 1, 0, 0, 1, 0, 0, 1, 0]

@@ -7,7 +7,7 @@ SHORT, MIDDLE = 300, 600
 """Tokens of a prompt: what is read often takes short ones."""
 DRAFT = 3
 """Tokens read beyond the next one, as with speculation."""
-TURNS = [(7, 5), (3, 17), (16, 1), (9, 2), (12, 33)]
+TURNS = [(7, 5), (3, 17), (16, 2), (9, 3), (12, 33)]
 """Of a conversation: so many tokens one by one, then so many in one call."""
 
 
