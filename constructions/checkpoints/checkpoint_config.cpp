@@ -68,11 +68,12 @@ bool ConfigMembers::flag(const char* name, bool standard) const {
   return object_[name].get<bool>();
 }
 
-double ConfigMembers::real(const char* name, double standard) const {
+double ConfigMembers::real(const char* name, double standard, double least) const {
   if (!is_given(name)) return standard;
   if (!object_[name].is_number()) fail(name, "is not a number");
   const double value = object_[name].get<double>();
-  if (!std::isfinite(value) || value < 0 || value > kMaxExtent) fail(name, "is not a number from 0 to 2^20");
+  if (!std::isfinite(value) || value < least || value > kMaxExtent)
+    fail(name, fmt::format("is not a number from {} to 2^20", least < 0 ? "-2^20" : "0"));
   return value;
 }
 
@@ -305,9 +306,12 @@ void read_gated_delta_net(const ConfigMembers& members, CheckpointConfig& config
 
 void read_kda(const ConfigMembers& members, CheckpointConfig& config) {
   read_gated_heads(members, config, 16, 128, 1);
-  members.require("safe_gate", !members.flag("safe_gate", false),
-                  "is true; decays with a lower bound are not emulated");
-  members.require("lower_bound", !members.has("lower_bound"), "is given; decays with a lower bound are not emulated");
+  if (members.has("lower_bound")) config.gate_lower_bound = members.real("lower_bound", 0, -double{kMaxExtent});
+  members.require("lower_bound", config.gate_lower_bound < 0 || !members.has("lower_bound"), "is not below 0");
+  members.require("lower_bound", config.family == Family::kKda || !members.has("lower_bound"),
+                  "is given; this class has no bounded gate");
+  const bool is_safe = members.flag("safe_gate", false);  // what the kernels may take for granted: not what is computed
+  members.require("safe_gate", config.gate_lower_bound < 0 || !is_safe, "is true without a \"lower_bound\"");
 }
 
 void read_layers(const ConfigMembers& members, CheckpointConfig& config) {
@@ -367,6 +371,10 @@ std::string format_config(const CheckpointConfig& config) {
     members["num_householder"] = config.householders;
     members["use_forget_gate"] = false;
     members["use_output_gate"] = false;
+  }
+  if (config.gate_lower_bound < 0) {
+    members["safe_gate"] = true;
+    members["lower_bound"] = config.gate_lower_bound;
   }
   if (config.family == Family::kGatedDeltaNet) {
     members["use_gate"] = config.output_gate != OutputGate::kNone;

@@ -28,7 +28,7 @@ class ConfigMembers {
   /// that is null is refused: in Python None is no default, but false, or no limit, or an error.
   std::uint32_t count(const char* name, std::uint32_t standard, std::uint32_t least = 1) const;
   bool flag(const char* name, bool standard) const;
-  double real(const char* name, double standard) const;
+  double real(const char* name, double standard, double least = 0) const;
   std::string text(const char* name, const char* standard) const;
   std::vector<std::string> texts(const char* name) const;
   bool is_empty(const char* name) const { return object_[name].empty(); }

@@ -354,8 +354,11 @@ float CheckpointModel::silu(float x) const { return traits_.is_hybrid ? x / (1 +
 /// The logarithms g of the factors α in place of their projections.
 void CheckpointModel::log_decay(const Layer& layer, std::span<float> decays) const {
   const std::size_t per_head = decays.size() / config_.heads;
-  for (std::size_t i = 0; i < decays.size(); ++i)
-    decays[i] = -layer.rates[i / per_head] * softplus(decays[i] + layer.decay_bias[i]);
+  const auto bound = static_cast<float>(config_.gate_lower_bound);
+  for (std::size_t i = 0; i < decays.size(); ++i) {
+    const float x = decays[i] + layer.decay_bias[i], rate = layer.rates[i / per_head];
+    decays[i] = bound < 0 ? bound * sigmoid(rate * x) : -rate * softplus(x);
+  }
 }
 
 CheckpointModel::Read CheckpointModel::prepare(const Layer& layer, std::vector<float> rows, float* convolution) const {

@@ -11,7 +11,8 @@
 //   mix           q, k, v = projections, convolved over the last tokens where there is a convolution, SiLU where the
 //                 layer has it; q and k times 1 / √(Σx² + 10⁻⁶), rounded in DeltaNet and gated DeltaProduct;
 //                 β = sigmoid, doubled for negative eigenvalues; where the layer forgets, α = e^g with
-//                 g = −e^(A_log) · softplus(a + dt_bias), for every head or every key coordinate, in fp32.
+//                 g = −e^(A_log) · softplus(a + dt_bias), or in KDA with a lower bound L < 0
+//                 g = L · sigmoid(e^(A_log) (a + dt_bias)), for every head or every key coordinate, in fp32.
 //                 For every Householder j and head, S (K×V) in fp32: S ← α S;  u = β_j (v_j − Sᵀ k_j);
 //                 S ← S + k_j uᵀ. GDN-2: u = sigmoid(w) v − Sᵀ (β ∘ k). Then o = Sᵀ q / √K, rounded, and norm(o) per
 //                 head, times SiLU or sigmoid of the output gate where there is one.

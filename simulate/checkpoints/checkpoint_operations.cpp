@@ -207,17 +207,22 @@ class Writer {
     return apply(mixer + "o_proj.weight", rounded(output));
   }
 
-  /// The state times e^g, g = −e^A_log · softplus(a + dt_bias).
+  /// The state times e^g, g = −e^A_log · softplus(a + dt_bias), or with a bound bound · σ(e^A_log (a + dt_bias)).
   List forgotten(const std::string& mixer, List x, List state) {
     const List a = traits_.decay == Decay::kHead
                        ? apply(mixer + "a_proj.weight", x)
                        : apply(mixer + "f_proj.1.weight", apply(mixer + "f_proj.0.weight", x));
     const std::size_t each_head = a.size / heads();
     const List rates = b_.each("exp32", weights(mixer + "A_log"));
-    const List steps = b_.each("softplus32", b_.each("add", a, weights(mixer + "dt_bias")));
+    const bool is_bounded = config_.gate_lower_bound < 0;
+    List steps = b_.each("add", a, weights(mixer + "dt_bias"));
+    if (!is_bounded) steps = b_.each("softplus32", steps);
     const List times =
         b_.make("multiply", {heads(), each_head}, {b_.view(rates, {1, 0}), b_.view(steps, {each_head, 1})});
-    const List factors = b_.each("exp32", b_.each("subtract", b_.constant(0), times));
+    const List logarithms =
+        is_bounded ? b_.each("multiply", b_.constant(static_cast<float>(config_.gate_lower_bound)), sigmoid(times))
+                   : b_.each("subtract", b_.constant(0), times);
+    const List factors = b_.each("exp32", logarithms);
     return b_.make("multiply", {heads(), keys(), values()},
                    {b_.view(state, {keys() * values(), values(), 1}),
                     b_.view(factors, {each_head, each_head > 1 ? std::size_t{1} : 0, 0})});

@@ -81,6 +81,12 @@ CheckpointConfig small_config(Family family) {
   return config;
 }
 
+CheckpointConfig bounded_config() {
+  CheckpointConfig config = small_config(Family::kKda);
+  config.gate_lower_bound = -1.5;
+  return config;
+}
+
 Checkpoint random_checkpoint(const CheckpointConfig& config, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<float> normal(0, 0.7f);
@@ -193,8 +199,11 @@ class Reference {
         const Row key = unit(k[t], h * keys, keys), query = unit(q[t], h * keys, keys);
         for (std::size_t i = 0; i < keys; ++i) {
           const std::size_t at_gate = traits.decay == Decay::kHead ? h : h * keys + i;
-          const double step = std::log1p(std::exp(f[t][at_gate] + double{weights_.at(at + "dt_bias")[at_gate]}));
-          for (double& number : s[i]) number *= std::exp(-std::exp(double{weights_.at(at + "A_log")[h]}) * step);
+          const double logit = f[t][at_gate] + double{weights_.at(at + "dt_bias")[at_gate]};
+          const double rate = std::exp(double{weights_.at(at + "A_log")[h]});
+          const double decay = std::exp(c_.gate_lower_bound < 0 ? c_.gate_lower_bound * sigmoid(rate * logit)
+                                                                : -rate * std::log1p(std::exp(logit)));
+          for (double& number : s[i]) number *= decay;
         }
         double square = 0;
         Row out(values, 0);
@@ -226,11 +235,15 @@ class Reference {
 }  // namespace
 
 TEST_CASE("layers that forget compute what their formulas say") {
-  for (const Family family : kGated)
+  std::vector<CheckpointConfig> configs;
+  for (const Family family : kGated) configs.push_back(small_config(family));
+  configs.push_back(bounded_config());
+  for (const CheckpointConfig& config : configs)
     for (const std::uint32_t seed : {1u, 2u, 3u}) {
-      CAPTURE(traits_of(family).model_type);
+      CAPTURE(traits_of(config.family).model_type);
+      CAPTURE(config.gate_lower_bound);
       CAPTURE(seed);
-      const Checkpoint checkpoint = random_checkpoint(small_config(family), seed);
+      const Checkpoint checkpoint = random_checkpoint(config, seed);
       const CheckpointModel model(checkpoint, Precision::kFp32);
       std::vector<std::uint32_t> word;
       for (std::uint32_t t = 0; t < 12; ++t) word.push_back((t * t + seed) % 7);
@@ -242,6 +255,20 @@ TEST_CASE("layers that forget compute what their formulas say") {
           CHECK(double{logits[i]} == doctest::Approx(expected[t][i]).epsilon(1e-3).scale(1));
       }
     }
+}
+
+TEST_CASE("a bounded gate keeps what its logits saturate for, and forgets at most to its bound") {
+  // The same weights with either gate. Nothing is forgotten for a swap; "b" takes all states to one by a decay of 0.
+  for (const double bound : {0.0, -5.0, -200.0}) {
+    CAPTURE(bound);
+    Checkpoint swaps = gated_checkpoint(named("S3", "transpositions"), Family::kKda);
+    Checkpoint resets = gated_checkpoint(with_letters({1, 0, 2}, {0, 0, 0}), Family::kKda);
+    swaps.config.gate_lower_bound = resets.config.gate_lower_bound = bound;
+    for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+      CHECK(certify(swaps, precision).is<Proved>());
+      CHECK(certify(resets, precision).is<Proved>() == (bound != -5));  // e^-5 is no 0, and e^-200 is in fp32
+    }
+  }
 }
 
 TEST_CASE("groups by swaps are proved for words of every length in one layer, in fp32 and bf16") {
@@ -429,13 +456,16 @@ TEST_CASE("configs of hybrid models are what was written, and what is not emulat
     CHECK(error_with(R"("foo": 1)").find("foo") != std::string::npos);
     CHECK(error_with(R"("quantization_config": {"bits": 4})").find("quantised") != std::string::npos);
     if (!traits_of(family).is_hybrid) {
-      CHECK(error_with(R"("safe_gate": true)").find("lower bound") != std::string::npos);
-      CHECK(error_with(R"("lower_bound": -5)") != "no error");
+      CHECK(error_with(R"("safe_gate": true)").find("without a \"lower_bound\"") != std::string::npos);
+      CHECK((error_with(R"("lower_bound": -5)") == "no error") == (family == Family::kKda));
+      CHECK(error_with(R"("lower_bound": 0)").find("not below 0") != std::string::npos);
+      CHECK(error_with(R"("lower_bound": null)") == "no error");
       CHECK(error_with(R"("num_v_heads": 4)").find("num_heads") != std::string::npos);
     } else {
       CHECK(error_with(R"("rope_parameters": {"rope_theta": 1e4})") == "no error");
     }
   }
+  CHECK(parse_config(format_config(bounded_config()), "config.json") == bounded_config());
   const std::string text = format_config(small_config(Family::kOlmoHybrid));
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string changed = text;

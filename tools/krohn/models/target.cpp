@@ -46,10 +46,10 @@ constexpr Refusal kRefusals[] = {
     {" gla simple-gla hgrn hgrn2 rwkv6 gsa ",
      "its decays lie between 0 and 1 and every number keeps its sign, so that it holds no group, not even parity; what "
      "it can hold, qwen3-next holds too: take that target"},
-    {" kimi-linear qwen3 qwen3.5 qwen3.6 ",
-     "its β is at most 1, as in the target qwen3-next, which holds the same languages: take that. fla-kda has a β up "
-     "to "
-     "2"},
+    {" kimi-linear kimi-k3 glm5-next bailing-hybrid qwen3 qwen3.5 qwen3.6 ",
+     "its β is at most 1, so that no eigenvalue of its recurrent layers is negative or complex and, where matrices are "
+     "multiplied exactly, not even parity is held (Grazzi et al. 2025, Theorem 1). The target qwen3-next has the same "
+     "bound, and is written for automata without groups; fla-kda has a β up to 2"},
     {" retnet lightning lightning-attention ",
      "its decay is the same for all letters and below 1, so that what it has read fades, and krohn writes states that "
      "stay as they are. Take olmo-hybrid or qwen3-next"},
