@@ -87,7 +87,7 @@ void check_pairs(const std::vector<ReachedPair>& pairs, std::optional<std::uint6
     Interruption::check();
     TimeLimit::check();
     const ReachedPair& pair = pairs[i];
-    const auto at = [&](const char* what) { return fmt::format("pair {}: {}", i, what); };
+    const auto at = [i](const char* what) { return [=] { return fmt::format("pair {}: {}", i, what); }; };
     if (letters == 0) {
       require(pair.next.empty() && i == 0, at("no letter is claimed"));
       continue;
@@ -216,7 +216,7 @@ class LabelTables {
     const auto [first, end] = share_of(tuples.size(), options);
     for (std::uint64_t i = first; i < end; ++i) {
       const LabelTuple& tuple = tuples[i];
-      const auto at = [&](const char* what) { return fmt::format("tuple {}: {}", i, what); };
+      const auto at = [i](const char* what) { return [=] { return fmt::format("tuple {}: {}", i, what); }; };
       require(tuple.places.size() == proof_.layers.size(), at("not one place for each layer"));
       require(tuple.next.size() == automaton.letters(), at("not one next tuple for each letter"));
       Context node = 0;
@@ -317,15 +317,19 @@ class LabelTables {
         if (from.empty()) from = plain.codeword_numbers(k, table.codewords[i]);
         const RecheckedNumbers aim = plain.codeword_numbers(k, table.codewords[to]);
         const RecheckedNumbers reached = is_exact_ ? aim : plain.move(k, table.moves[m].action, from);
-        const std::string where =
-            fmt::format("layer {}, action {} on codeword {}", k, table.moves[m].action, table.codewords[i]);
+        const auto where = [&](const char* what) {
+          return [=, &table] {
+            return fmt::format("layer {}, action {} on codeword {} {}", k, table.moves[m].action, table.codewords[i],
+                               what);
+          };
+        };
         require(is_exact_ ? moves_exactly(layer, table.moves[m].action, from, aim) : reached == aim,
-                where + " does not give the next codeword");
+                where("does not give the next codeword"));
         if (!decoded.emplace(to, table.moves[m].book).second) continue;
-        require(plain.decode(k, table.moves[m].book, reached) == label(k, to), where + " is decoded as another label");
+        require(plain.decode(k, table.moves[m].book, reached) == label(k, to), where("is decoded as another label"));
         if (network_.snap_every > 0)  // then it snaps to itself
           require(plain.codeword_numbers(k, *plain.nearest(k, table.moves[m].book, reached)) == reached,
-                  where + " would snap to another codeword");
+                  where("would snap to another codeword"));
       }
     }
   }

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
@@ -29,6 +30,11 @@ inline constexpr const char* kNotFinite = "a number is not finite";
 
 inline void require(bool holds, std::string_view reason) {
   if (!holds) throw NotEstablished{std::string(reason)};
+}
+/// The same, the reason being put into words where it is needed: of one of very many items.
+template <std::invocable Reason>
+void require(bool holds, const Reason& reason) {
+  if (!holds) throw NotEstablished{reason()};
 }
 
 // Numbers m · 2^e, added and multiplied exactly or not at all. For the re-checker

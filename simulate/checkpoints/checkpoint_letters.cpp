@@ -79,11 +79,30 @@ TrackedAutomaton tracked_by(const Checkpoint& checkpoint) {
           std::move(wanted)};
 }
 
-std::string output_of_token(const Checkpoint& checkpoint, std::uint32_t token) {
-  const Dfa& automaton = *checkpoint.automaton;
-  for (State state = 0; state < automaton.states(); ++state)
-    if (token == checkpoint.tokens.of_state[state]) return automaton.output_names()[automaton.output(state)];
-  return fmt::format("token {}", token);
+ReadModel subject_of(const Checkpoint& checkpoint, const CheckpointModel& model) {
+  require_automaton(checkpoint);
+  struct Owner {
+    std::shared_ptr<const Operations> operations;
+    TensorFile tensors;
+    TrackedAutomaton tracked;
+    std::unique_ptr<OperationsReader> reader;
+  };
+  const auto owner =
+      std::make_shared<Owner>(Owner{std::make_shared<const Operations>(checkpoint_operations(checkpoint, model)),
+                                    tensors_in_file(checkpoint), tracked_by(checkpoint), nullptr});
+  owner->reader = operations_reader(*owner->operations, owner->tensors);
+  const auto name_of = [&checkpoint](Output token) {
+    const Dfa& automaton = *checkpoint.automaton;
+    for (State state = 0; state < automaton.states(); ++state)
+      if (token == checkpoint.tokens.of_state[state]) return automaton.output_names()[automaton.output(state)];
+    return fmt::format("token {}", token);
+  };
+  return {.reader = *owner->reader,
+          .tracked = owner->tracked,
+          .name_of = name_of,
+          .operations = owner->operations,
+          .tensors = &owner->tensors,
+          .owner = owner};
 }
 
 std::optional<RandomFailure> first_failure_in_chunks(const Checkpoint& checkpoint, const CheckpointModel& model,

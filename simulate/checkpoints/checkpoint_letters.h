@@ -22,9 +22,9 @@ namespace krohn {
 /// InputError when the checkpoint has no automaton.
 std::unique_ptr<OperationsReader> checkpoint_reader(const Checkpoint& checkpoint, const CheckpointModel& model);
 TrackedAutomaton tracked_by(const Checkpoint& checkpoint);
-
-/// The output of the state whose token this is, by name; "token 4" when it is no state's.
-std::string output_of_token(const Checkpoint& checkpoint, std::uint32_t token);
+/// That reader held against that automaton: what every verdict about it is asked of. An answer is named by the output
+/// of the state whose token it is; "token 4" when it is no state's. Views the checkpoint.
+ReadModel subject_of(const Checkpoint& checkpoint, const CheckpointModel& model);
 
 struct CheckpointSampleOptions {
   std::uint64_t length = 100, words = 1, seed = 1;

@@ -13,7 +13,6 @@
 #include "krohn/simulate/closing/cells/saturate_cells.h"
 #include "krohn/simulate/closing/close_linear.h"
 #include "krohn/simulate/closing/close_reflections.h"
-#include "krohn/simulate/learned/model_operations.h"
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/models.h"
@@ -31,12 +30,7 @@ bool has_reflections(const SequenceModel<float>& model) { return mixer_of<Reflec
 constexpr std::uint64_t kMostPairs = 200'000, kLongLetters = 20'000;
 
 Certificate prove(const SequenceModel<float>& model, const Task& task, const char* name, std::uint64_t most_pairs) {
-  const auto reader = trained_machine(model, task, Precision::kFp32);
-  const TrackedAutomaton tracked = tracked_automaton(task, input_machine(task).automaton);
-  ReadModel read{*reader, tracked, [](Output output) { return std::to_string(output); }};
-  const TensorFile tensors = model.tensors();
-  read.operations = std::make_shared<const Operations>(model_operations(model, task, Precision::kFp32));
-  read.tensors = &tensors;
+  const ReadModel read = subject_of(trained_machine(model, task, Precision::kFp32), task);
   Question question;
   question.subject = &read;
   question.name = name;

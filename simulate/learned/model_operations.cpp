@@ -340,8 +340,8 @@ class Writer {
   ListedModel listed_;
 };
 
-ListedModel of_cells(const SequenceModel<float>& model, const TensorFile& tensors, Precision format) {
-  const CellShape shape = parse_cell_shape(model.name());
+ListedModel of_cells(const CellModel<float>& model, const TensorFile& tensors, Precision format) {
+  const CellShape& shape = model.shape();
   const std::size_t kept = find_cell(shape.cell)->kept * shape.hidden;
   ListedModel listed;
   listed.operations = cell_operations(shape, model.letters(), tensors, format);
@@ -360,7 +360,7 @@ auto with_lists(const ListedModel& model, const TensorFile& tensors, const Body&
 
 ListedModel listed_model(const SequenceModel<float>& model, Precision format) {
   const TensorFile tensors = model.tensors();
-  if (is_cell_model(model)) return of_cells(model, tensors, format);
+  if (const auto* const cells = dynamic_cast<const CellModel<float>*>(&model)) return of_cells(*cells, tensors, format);
   if (const auto* const stock = dynamic_cast<const StockModel<float>*>(&model)) {
     StockOperations made = stock_operations(stock->shape(), tensors, format);
     ListedModel listed;

@@ -180,9 +180,9 @@ void snap(const Dfa& learned, const StateCentres& centres, ModelFindings& findin
 }
 
 void examine(const SequenceModel<float>& model, const Task& task, std::uint64_t least_length, ModelFindings& findings) {
-  const auto machine = trained_machine(model, task, Precision::kFp32);
+  const std::shared_ptr<const TrainedReader> machine = trained_machine(model, task, Precision::kFp32);
   const Dfa automaton = input_machine(task).automaton;
-  const Certificate certificate = table_verdict(*machine, tracked_automaton(task, automaton, least_length));
+  const Certificate certificate = table_verdict(subject_of(machine, task, nullptr, least_length));
   record(certificate, findings);
   // A model that is wrong on the first words has learned another automaton, or none.
   if (certificate.is<Refuted>() && certificate.is_shortest()) return;
@@ -198,9 +198,7 @@ void examine(const SequenceModel<float>& model, const Task& task, std::uint64_t 
 
 }  // namespace
 
-Certificate table_verdict(const TrainedReader& reader, const TrackedAutomaton& tracked,
-                          const std::function<void(std::uint64_t)>& progress) {
-  const ReadModel model{reader, tracked, [](Output output) { return std::to_string(output); }};
+Certificate table_verdict(const ReadModel& model, const std::function<void(std::uint64_t)>& progress) {
   Question question;
   question.subject = &model;
   question.how.max_pairs = kMostPairs;

@@ -51,8 +51,7 @@ struct ModelFindings {
 
 /// The verdict of `verify` (simulate/prove/verify.h) on a model that is read in fp32, within limits that suit a table:
 /// some hundred thousand letters. `progress` is told of letters read.
-Certificate table_verdict(const TrainedReader& reader, const TrackedAutomaton& tracked,
-                          const std::function<void(std::uint64_t)>& progress = {});
+Certificate table_verdict(const ReadModel& model, const std::function<void(std::uint64_t)>& progress = {});
 
 /// In fp32, letter after letter, by the model's own read-out (simulate/learned/trained_reader.h), within limits that
 /// suit a table. Words below `least_length` are not asked: no model promises what is shorter than all that it was

@@ -48,6 +48,8 @@ class Machine : public TrainedReader {
     reader_->step_many(letters, memories, asked, answers);
   }
 
+  const Operations* operations() const override { return &model_.operations; }
+  const TensorFile* tensors() const override { return &tensors_; }
   bool is_homogeneous() const override { return is_homogeneous_; }
   std::vector<StateBlock> blocks() const override { return model_.blocks; }
   LetterMaps letter_maps(Letter letter) const override {
@@ -163,6 +165,26 @@ std::unique_ptr<TrainedReader> trained_machine(const SequenceModel<float>& model
                                  task.info().name, task.alphabet().size(), task.labels().size()));
   require_format(model, precision);
   return std::make_unique<Machine>(listed_model(model, task, precision), model);
+}
+
+ReadModel subject_of(std::shared_ptr<const TrainedReader> machine, const Task& task, const Dfa* language,
+                     std::uint64_t least_length) {
+  struct Owner {
+    std::shared_ptr<const TrainedReader> machine;
+    Dfa own;
+    TrackedAutomaton tracked;
+  };
+  const Dfa own = input_machine(task).automaton;
+  const auto owner = std::make_shared<const Owner>(
+      Owner{std::move(machine), own, tracked_automaton(task, language == nullptr ? own : *language, least_length)});
+  const TrainedReader& reader = *owner->machine;
+  const auto name_of = [&names = owner->own](Output output) { return names.output_names()[output]; };
+  return {.reader = reader,
+          .tracked = owner->tracked,
+          .name_of = name_of,
+          .operations = {owner, reader.operations()},
+          .tensors = reader.tensors(),
+          .owner = owner};
 }
 
 TrainedLogits trained_logits(const SequenceModel<float>& model, Precision precision) {

@@ -22,6 +22,7 @@
 #include "krohn/simulate/learned/extract_automaton.h"
 #include "krohn/simulate/learned/spectrum.h"
 #include "krohn/simulate/models/sequence_model.h"
+#include "krohn/simulate/prove/verify.h"
 #include "krohn/simulate/run/letter_reader.h"
 #include "krohn/simulate/tasks/task.h"
 #include "krohn/simulate/tasks/task_automaton.h"
@@ -102,12 +103,21 @@ class TrainedReader : public LetterReader {
   /// of the task's inputs that stands behind copies of itself, as far back as a convolution looks.
   virtual std::vector<StateBlock> blocks() const = 0;
   virtual LetterMaps letter_maps(Letter letter) const = 0;
+  /// What it reads, for certificates and devices, and the tensors of the model's file; null where its answers are not
+  /// the numbers of the list's logits.
+  virtual const Operations* operations() const { return nullptr; }
+  virtual const TensorFile* tensors() const { return nullptr; }
 };
 
 /// The model needs its task, of which it keeps nothing, and is copied. Throws InputError when the letters or labels of
 /// model and task differ, for a task without an automaton, and for another precision than fp32 and fp64.
 std::unique_ptr<TrainedReader> trained_machine(const SequenceModel<float>& model, const Task& task,
                                                Precision precision);
+
+/// The machine held against the automaton of its task, or against `language`, where the task asks and the word has at
+/// least `least_length` letters: what every verdict about it is asked of. Answers have the names of the task's outputs.
+ReadModel subject_of(std::shared_ptr<const TrainedReader> machine, const Task& task, const Dfa* language = nullptr,
+                     std::uint64_t least_length = 0);
 
 /// The automaton that the model follows. What the task never asks about, the empty word in most tasks and inputs that
 /// are no expressions, has the outputs of the task's automaton; so have words below `least_length` (tracked_automaton).

@@ -136,8 +136,7 @@ CellShape parse_cell_shape(std::string_view text) {
 }
 
 bool is_cell_model(const SequenceModel<float>& model) {
-  const std::string name = model.name();
-  return find_cell(name.substr(0, name.find(':'))) != nullptr;
+  return dynamic_cast<const CellModel<float>*>(&model) != nullptr;
 }
 
 std::string to_string(const CellShape& shape) {

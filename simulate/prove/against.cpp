@@ -65,8 +65,8 @@ std::string output_of(const Network& network, const Certificate& certificate, co
 }
 
 std::string said_by(const ReadModel& model, const LetterReader::Answer& answer, ArithmeticName arithmetic) {
-  return answer.output == LetterReader::kNoAnswer ? in_words(answer.missing, to_string(arithmetic))
-                                                  : model.name_of(answer.output);
+  if (answer.output == LetterReader::kNoAnswer) return in_words(answer.missing, to_string(arithmetic));
+  return model.name_of ? model.name_of(answer.output) : std::to_string(answer.output);
 }
 
 /// The language over the model's own letters, its outputs numbered as the model names them; an acceptor rejects words
@@ -165,17 +165,22 @@ void require_comparable(const Dfa& own, const Language& language) {
                                  to_string(theirs.alphabet()), to_string(own.alphabet())));
 }
 
-std::optional<ReadLanguage> read_language(const Network& network, const Question& question) {
+std::optional<ReadModel> read_language(const Network& network, const Question& question) {
   const Dfa& own = network.automaton;
   const Dfa& theirs = question.against->automaton;
   const AlphabetRefinement common = refine(own.alphabet(), theirs.alphabet());
   if (!question.how.order.is_sequential() || question.how.any_order || question.how.arithmetic.is_exact() ||
       own.letters() != common.merged.size() || theirs.letters() != common.merged.size())
     return std::nullopt;
-  return ReadLanguage{
+  struct Owner {
+    std::unique_ptr<LetterReader> reader;
+    TrackedAutomaton tracked;
+  };
+  const auto owner = std::make_shared<const Owner>(Owner{
       network_reader(network, question.how.arithmetic, question.how.form, {own.outputs().begin(), own.outputs().end()}),
-      *tracked_language(*question.against, own, common),
-      {own.output_names().begin(), own.output_names().end()}};
+      *tracked_language(*question.against, own, common)});
+  const auto name_of = [&own](Output output) { return own.output_names()[output]; };
+  return ReadModel{.reader = *owner->reader, .tracked = owner->tracked, .name_of = name_of, .owner = owner};
 }
 
 bool is_settled_by(const Language& language, ModelVerdict& verdict, const Network& network) {

@@ -25,19 +25,10 @@ void compare_with_language(ModelVerdict& verdict, const ReadModel& model, const 
 /// Throws InputError where automaton and language cannot be compared: their letters differ and not both are acceptors.
 void require_comparable(const Dfa& own, const Language& language);
 
-/// The network as what answers with outputs, beside the language over the network's letters.
-struct ReadLanguage {
-  std::unique_ptr<LetterReader> reader;
-  TrackedAutomaton tracked;
-  std::vector<std::string> names;  ///< of the network's outputs
-
-  ReadModel model() const {
-    return {*reader, tracked, [this](Output output) { return names[output]; }};
-  }
-};
-/// Nothing in other orders than the sequential one or in all of them, in exact arithmetic, and where the letters are
-/// not the same one by one.
-std::optional<ReadLanguage> read_language(const Network& network, const Question& question);
+/// The network as a reader that answers with outputs, beside the language over the network's letters; views the
+/// network. Nothing in other orders than the sequential one or in all of them, in exact arithmetic, and where the
+/// letters are not the same one by one.
+std::optional<ReadModel> read_language(const Network& network, const Question& question);
 
 /// Returns the model's answer after the word, by name, or why there is none in that arithmetic.
 std::string said_after(const ReadModel& model, const Word& word, ArithmeticName arithmetic);

@@ -8,11 +8,10 @@
 #include <cstring>
 #include <limits>
 #include <map>
-#include <string>
-#include <unordered_map>
 
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/record_set.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/evaluate/rounded_network.h"
@@ -284,8 +283,8 @@ class Tuples {
 // ---- Pairs
 
 /// A machine that reads letters has
-///   Memory: what it remembers; start(); step(const Memory&, Letter); key(const Memory&), equal where they are equal;
-///   describe(const Memory&, ReachedPair&)
+///   Memory: what it remembers; start(); step(const Memory&, Letter); key(const Memory&), as many words for each and
+///   equal where they are equal; describe(const Memory&, ReachedPair&)
 template <class Arithmetic>
 class NetworkSteps {
  public:
@@ -311,13 +310,15 @@ class NetworkSteps {
     to.phase = 0;
     return to;
   }
-  static std::string key(const Memory& memory) {
-    std::string key(reinterpret_cast<const char*>(&memory.phase), sizeof memory.phase);
-    key.append(reinterpret_cast<const char*>(memory.labels.data()), memory.labels.size() * sizeof(Label));
-    for (const Number entry : memory.numbers) {
-      const auto bits = state_bits<Arithmetic>(entry);
-      key.append(reinterpret_cast<const char*>(&bits), sizeof bits);
-    }
+  static std::vector<std::uint32_t> key(const Memory& memory) {
+    std::vector<std::uint32_t> key;
+    const auto append = [&key](std::uint64_t bits) {
+      key.push_back(static_cast<std::uint32_t>(bits));
+      key.push_back(static_cast<std::uint32_t>(bits >> 32));
+    };
+    append(memory.phase);
+    key.insert(key.end(), memory.labels.begin(), memory.labels.end());
+    for (const Number entry : memory.numbers) append(state_bits<Arithmetic>(entry));
     return key;
   }
   void describe(const Memory& memory, ReachedPair& pair) const {
@@ -350,9 +351,7 @@ class ReaderSteps {
     reader_.step(letter, to, false);
     return to;
   }
-  static std::string key(const Memory& memory) {
-    return {reinterpret_cast<const char*>(memory.data()), memory.size() * sizeof(Memory::value_type)};
-  }
+  static Memory key(const Memory& memory) { return memory; }
   void describe(const Memory& memory, ReachedPair& pair) const {
     std::vector<Real> numbers(numbers_);
     std::memcpy(static_cast<void*>(numbers.data()), memory.data(), numbers.size() * sizeof(Real));
@@ -381,18 +380,18 @@ std::vector<ReachedPair> list_pairs(Machine machine, const TrackedAutomaton& tra
   std::vector<ReachedPair> pairs;
   std::vector<typename Machine::Memory> memories;
   std::vector<std::uint64_t> depths;
-  std::unordered_map<std::string, std::uint32_t> known;
+  RecordSet known(Machine::key(machine.start()).size() + 1);  // numbered as the pairs are
   const auto number = [&](std::uint64_t depth, State state, typename Machine::Memory memory) {
-    std::string key = Machine::key(memory);
-    key.append(reinterpret_cast<const char*>(&state), sizeof state);
-    const auto [at, fresh] = known.try_emplace(std::move(key), static_cast<std::uint32_t>(pairs.size()));
+    std::vector<std::uint32_t> key = Machine::key(memory);
+    key.push_back(state);
+    const auto [at, fresh] = known.insert(key);
     if (fresh) {
       pairs.push_back({is_closed ? 0 : depth, state, {}, 0, {}, {}});
       machine.describe(memory, pairs.back());
       memories.push_back(std::move(memory));
       depths.push_back(depth);
     }
-    return at->second;
+    return at;
   };
   number(0, automaton.initial(), machine.start());
   for (std::size_t at = 0; at < pairs.size(); ++at) {

@@ -457,7 +457,7 @@ void require_sense(const Network& network, const Question& question) {
 /// The network's answers held against the language itself: where it is not its own automaton, or where it was wrong
 /// about states that the language does not tell apart.
 ModelVerdict verify_answers(const Network& network, const Question& question) {
-  const std::optional<ReadLanguage> read = read_language(network, question);
+  const std::optional<ReadModel> read = read_language(network, question);
   if (!read)
     throw LimitError(
         fmt::format("{}: the model is not its own automaton, so that its answers have to be searched; take "
@@ -470,9 +470,9 @@ ModelVerdict verify_answers(const Network& network, const Question& question) {
                     question.against->name));
   Question asked = question;
   asked.against.reset();
-  ModelVerdict verdict = verify_reader(read->model(), asked);
+  ModelVerdict verdict = verify_reader(*read, asked);
   verdict.certificate.form = question.how.form;
-  give_proof(verdict.certificate, *read->reader, read->tracked);
+  give_proof(verdict.certificate, read->reader, read->tracked);
   if (is_proof(verdict.certificate)) check_again(verdict, network, question);
   verdict.certificate.evidence += fmt::format("; outputs are compared with those of {}", question.against->name);
   return verdict;
@@ -498,9 +498,9 @@ ModelVerdict verify_network(const Network& network, const Question& question) {
   if (question.found) question.found(verdict);
   const bool is_read = question.against && !must_go_through_states(question.random);
   if (const auto read = is_read ? read_language(network, question) : std::nullopt) {
-    test(verdict, read->model(), question);
-    if (verdict.certificate.is<Refuted>()) give_proof(verdict.certificate, *read->reader, read->tracked);
-    if (verdict.said.empty()) tell_answers(verdict, read->model(), question.name);
+    test(verdict, *read, question);
+    if (verdict.certificate.is<Refuted>()) give_proof(verdict.certificate, read->reader, read->tracked);
+    if (verdict.said.empty()) tell_answers(verdict, *read, question.name);
     return verdict;
   }
   try {

@@ -32,8 +32,8 @@ struct RandomFailure {
 struct ReadModel {
   const LetterReader& reader;
   const TrackedAutomaton& tracked;
-  /// The name of an answer of the reader, for people.
-  std::function<std::string(Output)> name_of;
+  /// The names of the reader's answers, for people; empty: their numbers.
+  std::function<std::string(Output)> name_of = {};
   /// Its own test on random words (simulate/prove/random_words.h), where it is not read letter by letter.
   std::function<std::optional<RandomFailure>(const RandomTest&)> first_failure = {};
   /// There is no way to search it exhaustively (chunks of 64 tokens): only random words are read.
@@ -41,6 +41,7 @@ struct ReadModel {
   /// Its operations on the tensors of its file, for certificates; none: it has no file.
   std::shared_ptr<const Operations> operations = {};
   const TensorFile* tensors = nullptr;
+  std::shared_ptr<const void> owner = {};         ///< of all that is viewed; none: somebody else keeps it
   std::map<std::string, std::string> files = {};  ///< Certificate::files
 };
 

@@ -7,7 +7,7 @@ namespace krohn {
 
 inline Certificate ask_reader(const LetterReader& reader, const TrackedAutomaton& tracked, Precision precision,
                               std::uint64_t max_pairs = 1'000'000, std::uint64_t long_letters = 0) {
-  const ReadModel model{reader, tracked, [](Output output) { return std::to_string(output); }};
+  const ReadModel model{reader, tracked};
   Question question;
   question.subject = &model;
   question.how.arithmetic = precision;

@@ -98,18 +98,15 @@ TEST_CASE("the first failure is that of the processor, by the least letter and t
   const auto task = make_task("modadd5");
   for (const std::uint64_t seed : {1, 2, 3}) {
     const auto model = make_model<float>("gru:hidden=5,inputs=3", *task, seed);
-    const TrackedAutomaton tracked = tracked_automaton(*task, input_machine(*task).automaton);
-    const auto reader = trained_machine(*model, *task, Precision::kFp32);
-    const TensorFile tensors = model->tensors();
-    ReadModel read{*reader, tracked, {}};
+    const ReadModel read = subject_of(trained_machine(*model, *task, Precision::kFp32), *task);
     RandomTest asked;
     asked.length = 40;
     asked.words = 70;
     asked.seed = seed;
-    if (seed == 3) CHECK_THROWS_AS(first_failure(Place::kProcessor, read, asked), NotOnDevice);
-    read.operations = std::make_shared<const Operations>(model_operations(*model, *task, Precision::kFp32));
-    read.tensors = &tensors;
-    const auto found = first_failure(Place::kProcessor, read, asked), wanted = first_failure(*reader, tracked, asked);
+    const ReadModel without_operations{read.reader, read.tracked};
+    if (seed == 3) CHECK_THROWS_AS(first_failure(Place::kProcessor, without_operations, asked), NotOnDevice);
+    const auto found = first_failure(Place::kProcessor, read, asked),
+               wanted = first_failure(read.reader, read.tracked, asked);
     REQUIRE(found.has_value() == wanted.has_value());
     if (!found) continue;
     CHECK(found->at == wanted->at);

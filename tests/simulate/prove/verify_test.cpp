@@ -248,7 +248,7 @@ ModelVerdict ask(const Network& network, ArithmeticName arithmetic, std::uint64_
 ModelVerdict ask_reader(const Network& network, ArithmeticName arithmetic, std::uint64_t max_pairs) {
   const auto reader = network_reader(network, arithmetic, Form::kStructured);
   const TrackedAutomaton tracked = every_state(network.automaton);
-  const ReadModel model{*reader, tracked, [](Output output) { return std::to_string(output); }};
+  const ReadModel model{*reader, tracked};
   Question question;
   question.subject = &model;
   question.how.arithmetic = arithmetic;

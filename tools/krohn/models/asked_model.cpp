@@ -12,7 +12,6 @@
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/checkpoints/checkpoint_model.h"
-#include "krohn/simulate/checkpoints/checkpoint_operations.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/report/table.h"
@@ -90,15 +89,12 @@ class AskedCheckpoint final : public AskedModel {
     if (in_chunks_ && network_->has_gates())
       throw InputError("--order", "layers that forget are read token by token; take --order sequential");
     if (network_->has_gates()) chunks_ = bound_in_chunks(checkpoint_, *network_);
-    reader_ = checkpoint_reader(checkpoint_, *network_);
-    tracked_.emplace(tracked_by(checkpoint_));
-    model_.emplace(ReadModel{
-        *reader_, *tracked_, [this](Output token) { return output_of_token(checkpoint_, token); }, {}, in_chunks_});
-    if (in_chunks_) return;
-    model_->operations = std::make_shared<const Operations>(checkpoint_operations(checkpoint_, *network_));
-    in_file_ = tensors_in_file(checkpoint_);
-    model_->tensors = &in_file_;
-    model_->files = digests_of_files(options.model);
+    model_.emplace(subject_of(checkpoint_, *network_));
+    model_->is_only_tested = in_chunks_;
+    if (in_chunks_)
+      model_->operations.reset();
+    else
+      model_->files = digests_of_files(options.model);
   }
 
   const Alphabet& alphabet() const override { return checkpoint_.automaton->alphabet(); }
@@ -152,13 +148,10 @@ class AskedCheckpoint final : public AskedModel {
 
   ModelOptions options_;
   Checkpoint checkpoint_;
-  TensorFile in_file_;  ///< the tensors as the file has them
   std::optional<Language> language_;
   bool in_chunks_ = false;
   std::optional<CheckpointModel> network_;
   std::optional<ChunkBound> chunks_;
-  std::unique_ptr<LetterReader> reader_;
-  std::optional<TrackedAutomaton> tracked_;
   mutable std::optional<ReadModel> model_;
 };
 

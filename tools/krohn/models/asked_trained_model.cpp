@@ -4,7 +4,6 @@
 
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/simulate/learned/model_operations.h"
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/stock_model.h"
@@ -21,25 +20,20 @@ class AskedTrainedModel final : public AskedModel {
       : options_(options),
         subject_(load_trained_subject(options.model, options.reading)),
         own_(input_machine(*subject_.task).automaton),
-        tracked_(tracked_automaton(*subject_.task,
-                                   options.against.empty() ? own_ : load_language(options.against, options.reading),
-                                   options.least_length)) {
+        language_(options.against.empty() ? own_ : load_language(options.against, options.reading)),
+        model_(subject_of(trained_machine(*subject_.trained.model, *subject_.task, precision_of(options)),
+                          *subject_.task, &language_, options.least_length)) {
     if (!options.how.order.is_sequential()) throw InputError("--order", "a trained model is read letter after letter");
     const auto& metadata = subject_.trained.metadata;
     if (metadata.contains("imported")) forward_ = stored_comparison(metadata);
     if (!options.expect.empty())
       forward_ = compare_with_expected(read_text_file(options.expect), options.expect, *subject_.trained.model,
                                        *subject_.task, stored_numbers(metadata));
-    reader_ = trained_machine(*subject_.trained.model, *subject_.task, precision_of(options));
-    model_.emplace(ReadModel{*reader_, tracked_, [this](Output output) { return own_.output_names()[output]; }});
-    model_->operations = std::make_shared<const Operations>(
-        model_operations(*subject_.trained.model, *subject_.task, precision_of(options)));
-    model_->tensors = &tensors_;
   }
 
   const Alphabet& alphabet() const override { return own_.alphabet(); }
-  const ReadModel* reader() const override { return &*model_; }
-  void ask_in(Question& question) const override { question.subject = &*model_; }
+  const ReadModel* reader() const override { return &model_; }
+  void ask_in(Question& question) const override { question.subject = &model_; }
   std::vector<std::string> about(const Question& question) const override {
     std::vector<std::string> lines{
         options_.against.empty() ? fmt::format("{} against {}", subject_.trained.model->name(), subject_.task_name)
@@ -100,11 +94,8 @@ class AskedTrainedModel final : public AskedModel {
 
   ModelOptions options_;
   TrainedSubject subject_;
-  Dfa own_;
-  TrackedAutomaton tracked_;
-  std::unique_ptr<TrainedReader> reader_;
-  std::optional<ReadModel> model_;
-  TensorFile tensors_ = subject_.trained.model->tensors();
+  Dfa own_, language_;
+  ReadModel model_;
   std::optional<ComparedAnswers> forward_;  ///< none: a model of krohn's own, which has no other forward pass
 };
 

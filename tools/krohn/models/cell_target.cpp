@@ -59,10 +59,7 @@ int compile_cell(const Dfa& automaton, const CellCompilation& options) {
   const auto model = make_model<float>(exact.name, *task, 0);
   model->load(exact.tensors);
 
-  const auto reader = trained_machine(*model, *task, Precision::kFp32);
-  const TrackedAutomaton tracked = tracked_automaton(*task, input_machine(*task).automaton);
-  const auto name_of = [&](Output output) { return std::string(task->labels()[output]); };
-  const ReadModel read{*reader, tracked, name_of};
+  const ReadModel read = subject_of(trained_machine(*model, *task, Precision::kFp32), *task);
   Question question;
   question.subject = &read;
   question.name = options.language;

@@ -14,7 +14,7 @@ namespace krohn {
 /// A model that reads letters, whoever wrote it: one of `krohn train`, or a checkpoint with its automaton.
 struct MachineSubject {
   std::unique_ptr<Task> task;
-  std::unique_ptr<TrainedReader> machine;
+  std::shared_ptr<const TrainedReader> machine;
   bool is_checkpoint = false;
   std::string otherwise = {};  ///< of a checkpoint: `loaded_otherwise`
 };

@@ -63,13 +63,13 @@ std::optional<Failure> failure_of(const CompareArguments& options) {
   if (!is_machine(name)) return std::nullopt;
   const MachineSubject subject = load_machine(name, options.reading, Precision::kFp32);
   remark_on_arithmetic(options.learned, "fp32", subject.otherwise);
-  const TrackedAutomaton tracked =
-      tracked_automaton(*subject.task, input_machine(*subject.task).automaton, options.from);
+  const ReadModel asked = subject_of(subject.machine, *subject.task, nullptr, options.from);
   Progress progress("looking for a wrong word, letters");
   const Certificate certificate =
-      table_verdict(*subject.machine, tracked, [&progress](std::uint64_t letters) { progress.update(letters); });
+      table_verdict(asked, [&progress](std::uint64_t letters) { progress.update(letters); });
   if (!certificate.failing_word()) return std::nullopt;
-  return Failure{*certificate.failing_word(), margins_along(*subject.machine, tracked, *certificate.failing_word())};
+  return Failure{*certificate.failing_word(),
+                 margins_along(*subject.machine, asked.tracked, *certificate.failing_word())};
 }
 
 nlohmann::ordered_json comparison_json(const CompareArguments& options, const ComparedModel& side,
