@@ -80,9 +80,11 @@ TEST_CASE("the operations of a checkpoint give its memory and its answers, bit f
                         "float32",           4, {1, 2}};
   CheckpointConfig qwen{Family::kQwen3Next, 6, 2,     2, 3, 2, 1, 4, 5, 4, false, true, silu, 1e-6, 1e-5, 0,
                         "float32",          3, {0, 2}};
+  CheckpointConfig bounded = channels;
+  bounded.gate_lower_bound = -2;
   std::uint64_t seed = 20;
   for (const CheckpointConfig& config :
-       {plain, convolved, product, one_tap, gated, ungated, channels, both, olmo, qwen})
+       {plain, convolved, product, one_tap, gated, ungated, channels, both, olmo, qwen, bounded})
     for (const Precision precision : {Precision::kFp32, Precision::kBf16})
       for (const bool has_begin : {false, true}) {
         CAPTURE(seed);
