@@ -146,6 +146,17 @@ def check(runtime_module, tracker, dtype, words, report):
     return wrong
 
 
+def hardly_by_chance(wrong):
+    """Kinds that explain answers at many places at once, where in some model no other kind explains more than twice as many texts."""
+    found = set()
+    for model in {reading.model for reading, _, _ in wrong}:
+        counts = collections.Counter(kind for reading, _, said in wrong if reading.model == model for kind in kinds_of(said))
+        rare = {kind for kind in counts if kind.startswith(("a ring", "a turn")) or kind.endswith("read as text")}
+        most = max((counts[kind] for kind in counts if kind not in rare and kind not in (ROLLED_BACK, NO_FAULT)), default=0)
+        found |= {kind for kind in rare if 2 * counts[kind] >= most}
+    return found
+
+
 def summary(wrong, models):
     """What several models say together."""
     failing = {reading.model for reading, _, _ in wrong}
@@ -169,8 +180,8 @@ def summary(wrong, models):
         for kind in kinds_of(said):
             votes[kind] += fractions.Fraction(1, texts[reading.model])
     del votes[kinds_of(SEVERAL_LAYERS)[0]]
-    if rare := {kind: votes[kind] for kind in votes if kind.startswith(("a ring", "a turn")) or kind.endswith("read as text")}:
-        return where + f"\nwhat fits, and hardly by chance: {max(rare, key=rare.get)}"
+    if rare := hardly_by_chance(wrong):
+        return where + f"\nwhat fits, and hardly by chance: {max(rare, key=votes.get)}"
     likeliest = max(votes, key=lambda kind: (kind != ROLLED_BACK, votes[kind]), default=None)
     if likeliest == EMPTIED and votes[LATE_DECAY]:  # a loss, to models that cannot tell them apart
         likeliest = SCALED if votes[SCALED] else LATE_DECAY
