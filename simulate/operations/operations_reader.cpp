@@ -215,14 +215,69 @@ class Lanes {
   Numbers<Real> own_, next_;
 };
 
+/// One word, its numbers in place.
+template <class Format>
+class Alone {
+ public:
+  using Real = typename Format::Real;
+  using Stored = typename Format::Stored;
+
+  explicit Alone(const Machine<Format>& machine)
+      : machine_(machine), own_(plan().one.own + StepNumbers<Real>::kPadding), next_(memory()) {}
+
+  void load(const LetterReader::Memory& memory) { load_numbers<Stored>(memory, own_.data(), this->memory(), 1); }
+  void store(LetterReader::Memory& memory) const {
+    for (std::size_t i = 0; i < this->memory(); ++i) store_number<Stored>(own_[i], i, memory);
+  }
+
+  LetterReader::Answer read(Letter letter, bool asked) {
+    const bool is_behind = !plan().after.empty();
+    const LetterReader::Answer answer = read_row(plan().letters[letter], asked && !is_behind);
+    return asked && is_behind ? answer_behind() : answer;
+  }
+
+  LetterReader::Answer read_row(std::uint32_t row, bool asked) {
+    const Real* const of_token = plan().rows.data() + std::size_t{row} * plan().row;
+    machine_.one.run(own_.data(), of_token, asked);
+    const Real* const spaces[] = {plan().constants.data(), of_token, own_.data()};
+    const auto numbers_of = [&](const auto& part) { return spaces[static_cast<std::size_t>(part.space)] + part.first; };
+    const auto& logits = plan().one.logits;
+    LetterReader::Answer answer = asked ? best_of(numbers_of(logits), logits.size, 1) : LetterReader::Answer{};
+    Real* to = next_.data();
+    for (const auto& part : plan().one.keep) {
+      const Real* const from = numbers_of(part);
+      to = std::transform(from, from + part.size, to, remembered<Real>);
+    }
+    std::ranges::copy(next_, own_.begin());
+    if (answer.missing == LetterReader::Missing::kLogit) answer.missing = why_missing(own_.data(), memory(), 1);
+    return answer;
+  }
+
+  /// At the last of the tokens behind the word, which are forgotten.
+  LetterReader::Answer answer_behind() {
+    const Numbers<Real> before(own_.begin(), own_.begin() + static_cast<std::ptrdiff_t>(memory()));
+    LetterReader::Answer answer;
+    for (const std::uint32_t row : plan().after) answer = read_row(row, true);
+    std::ranges::copy(before, own_.begin());
+    return answer;
+  }
+
+ private:
+  const OperationsPlan<Real>& plan() const { return machine_.plan; }
+  std::size_t memory() const { return plan().start.size(); }
+
+  const Machine<Format>& machine_;
+  Numbers<Real> own_, next_;
+};
+
 template <class Format>
 class Words final : public OperationsWords {
  public:
   Words(const LetterReader& reader, std::shared_ptr<const Machine<Format>> machine, std::size_t count)
-      : reader_(reader) {
+      : machine_(machine) {
     for (; count >= machine->fewest_words(); count -= std::min<std::size_t>(count, kPlanWords))
       lanes_.emplace_back(machine);
-    alone_.resize(count, reader.start());
+    for (; count > 0; --count) alone_.emplace_back(*machine).load(reader.start());
   }
 
   void read(std::span<const Letter> letters, bool asked, std::span<LetterReader::Answer> answers) override {
@@ -232,16 +287,17 @@ class Words final : public OperationsWords {
       lanes.read(letters.subspan(first, count), asked, answers.subspan(first, count));
       first += count;
     }
-    for (LetterReader::Memory& memory : alone_) {
-      answers[first] = reader_.step(letters[first], memory, asked);
+    const FloatEnvironment environment;
+    for (Alone<Format>& word : alone_) {
+      answers[first] = word.read(letters[first], asked);
       ++first;
     }
   }
 
  private:
-  const LetterReader& reader_;
+  std::shared_ptr<const Machine<Format>> machine_;
   std::vector<Lanes<Format>> lanes_;
-  std::vector<LetterReader::Memory> alone_;
+  std::vector<Alone<Format>> alone_;
 };
 
 template <class Format>
@@ -253,8 +309,11 @@ class Reader final : public OperationsReader {
   explicit Reader(std::shared_ptr<const Machine<Format>> machine)
       : machine_(std::move(machine)), start_(words_of(plan().start.size())) {
     for (std::size_t i = 0; i < plan().start.size(); ++i) store_number<Stored>(plan().start[i], i, start_);
-    for (const std::uint32_t row : plan().before) at_start_ = read(row, start_, true);
-    if (!plan().after.empty()) at_start_ = answer_behind(start_);
+    Alone<Format> word(*machine_);
+    word.load(start_);
+    for (const std::uint32_t row : plan().before) at_start_ = word.read_row(row, true);
+    if (!plan().after.empty()) at_start_ = word.answer_behind();
+    word.store(start_);
   }
 
   Letter letters() const override { return static_cast<Letter>(plan().letters.size()); }
@@ -263,9 +322,11 @@ class Reader final : public OperationsReader {
 
   Answer step(Letter letter, Memory& memory, bool asked) const override {
     const FloatEnvironment environment;
-    const bool is_behind = !plan().after.empty();
-    const Answer answer = read(plan().letters[letter], memory, asked && !is_behind);
-    return asked && is_behind ? answer_behind(memory) : answer;
+    Alone<Format> word(*machine_);
+    word.load(memory);
+    const Answer answer = word.read(letter, asked);
+    word.store(memory);
+    return answer;
   }
 
   void step_many(std::span<const Letter> letters, std::span<Memory> memories, bool asked,
@@ -298,34 +359,6 @@ class Reader final : public OperationsReader {
   const OperationsPlan<Real>& plan() const { return machine_->plan; }
   static std::size_t words_of(std::size_t numbers) {
     return (numbers * sizeof(Stored) + sizeof(Memory::value_type) - 1) / sizeof(Memory::value_type);
-  }
-
-  Answer read(std::uint32_t row, Memory& memory, bool asked) const {
-    Numbers<Real> own(plan().one.own + StepNumbers<Real>::kPadding);
-    load_numbers<Stored>(memory, own.data(), plan().start.size(), 1);
-    const Real* const of_token = plan().rows.data() + std::size_t{row} * plan().row;
-    machine_->one.run(own.data(), of_token, asked);
-    const auto numbers_of = [&](const auto& part) {
-      const Real* const spaces[] = {plan().constants.data(), of_token, own.data()};
-      return spaces[static_cast<std::size_t>(part.space)] + part.first;
-    };
-    std::size_t place = 0;
-    for (const auto& part : plan().one.keep)
-      for (std::size_t i = 0; i < part.size; ++i) store_number<Stored>(numbers_of(part)[i], place++, memory);
-    if (!asked) return {};
-    Answer answer = best_of(numbers_of(plan().one.logits), plan().one.logits.size, 1);
-    if (answer.missing == Missing::kLogit) {
-      const std::vector<double> state = numbers(memory);
-      answer.missing = why_missing(state.data(), state.size(), 1);
-    }
-    return answer;
-  }
-
-  /// At the last of the tokens behind the word.
-  Answer answer_behind(Memory memory) const {
-    Answer answer;
-    for (const std::uint32_t row : plan().after) answer = read(row, memory, true);
-    return answer;
   }
 
   std::shared_ptr<const Machine<Format>> machine_;

@@ -271,7 +271,10 @@ TEST_CASE("every example of every page works") {
               .status == 0);
   place.write("words.jsonl",
               "{\"word\": \"1101\", \"answer\": \"accept\"}\n{\"word\": \"11\", \"answer\": \"reject\"}\n");
-  REQUIRE(place.shell("krohn compile name:S3/adjacent --target olmo-hybrid -o Olmo-Hybrid-7B").status == 0);
+  REQUIRE(place
+              .shell("krohn compile name:S3/adjacent --target olmo-hybrid -o Olmo-Hybrid-7B && cp -r Olmo-Hybrid-7B "
+                     "trained && cp -r trained converted")
+              .status == 0);
   REQUIRE(place.shell("krohn compile name:tomita1 --target qwen3-next -o Qwen3-Next-80B-A3B-Instruct").status == 0);
   int examples = 0;
   for (const char* verb : kVerbs) {
