@@ -166,10 +166,13 @@ GreenStructure::GreenStructure(std::span<const Transformation> generators, Point
 
 /// In every component, paths from each set to the root, found backwards from the root.
 void GreenStructure::find_paths() {
-  to_root_.assign(std::size_t{orbit_.size()} * degree_, 0);
+  // The largest array of all: filled bit by bit, so that a limit of memory is noticed before all of it is there.
+  to_root_.reserve(std::size_t{orbit_.size()} * degree_);
   path_letter_.assign(orbit_.size(), kNone);
   std::vector<std::vector<std::pair<Set, std::uint32_t>>> arrivals(orbit_.size());
   for (Set set = 0; set < orbit_.size(); ++set) {
+    to_root_.resize(to_root_.size() + degree_, 0);
+    TimeLimit::check();
     Component& component = components_[orbit_.class_of(set)];
     if (component.sets.empty()) component.root = set;
     component.sets.push_back(set);
