@@ -126,6 +126,24 @@ Real remembered(Real number) {
   return number == number ? number + Real{0} : std::numeric_limits<Real>::quiet_NaN();
 }
 
+/// The same of many. Returns the end of the result.
+template <class Real>
+Real* remember(const Real* from, std::size_t count, Real* to) {
+  // By vectors in so many words: a loop over single numbers keeps its branch.
+  constexpr std::size_t kBytes = 16, kBeside = kBytes / sizeof(Real);
+  typedef Real Beside __attribute__((vector_size(kBytes)));
+  const Beside none = Beside{} + std::numeric_limits<Real>::quiet_NaN();
+  std::size_t i = 0;
+  for (; i + kBeside <= count; i += kBeside) {
+    Beside numbers;
+    std::memcpy(&numbers, from + i, kBytes);
+    numbers = numbers == numbers ? numbers + Real{0} : none;
+    std::memcpy(to + i, &numbers, kBytes);
+  }
+  for (; i < count; ++i) to[i] = remembered(from[i]);
+  return to + count;
+}
+
 template <class Stored, class Real>
 void store_number(Real number, std::size_t place, LetterReader::Memory& memory) {
   const auto stored = static_cast<Stored>(remembered(number));
@@ -194,8 +212,7 @@ class Lanes {
         for (std::size_t i = 0; i < part.size; ++i, to += kWords)
           std::fill_n(to, kWords, remembered(plan().constants[part.first + i]));
       else
-        to = std::transform(own_.data() + part.first, own_.data() + part.first + part.size * kWords, to,
-                            remembered<Real>);
+        to = remember(own_.data() + part.first, part.size * kWords, to);
     std::ranges::copy(next_, own_.begin());
   }
 
@@ -244,10 +261,7 @@ class Alone {
     const auto& logits = plan().one.logits;
     LetterReader::Answer answer = asked ? best_of(numbers_of(logits), logits.size, 1) : LetterReader::Answer{};
     Real* to = next_.data();
-    for (const auto& part : plan().one.keep) {
-      const Real* const from = numbers_of(part);
-      to = std::transform(from, from + part.size, to, remembered<Real>);
-    }
+    for (const auto& part : plan().one.keep) to = remember(numbers_of(part), part.size, to);
     std::ranges::copy(next_, own_.begin());
     if (answer.missing == LetterReader::Missing::kLogit) answer.missing = why_missing(own_.data(), memory(), 1);
     return answer;
