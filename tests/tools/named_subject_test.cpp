@@ -73,6 +73,8 @@ TEST_CASE("a name is told as it is where it is the language, and as stored where
   all_say("run", "net.safetensors", "spec.json", nullptr);
   all_say("named", "own.safetensors", "(a|b)*abb", nullptr);
   says("krohn verify turned.safetensors", "(a|b)*abb", nullptr);  // read with the letters that the model has
+  REQUIRE(place.shell("krohn compile name:S3 --generators '(1 2),(1 2 3)' -o group.safetensors").status == 0);
+  says("krohn verify group.safetensors", "name:S3", nullptr);
   REQUIRE(place.shell("krohn convert 'regex:(a|b)*ab' spec.json").status == 0);
   all_say("run", "net.safetensors", "spec.json", "which is another language now: they differ on");
   CHECK(place.shell("krohn verify run --against spec.json").status == 1);

@@ -86,6 +86,15 @@ std::string difference(const std::string& name, const Dfa& automaton, LanguageOp
     for (const Symbol& letter : automaton.alphabet().symbols()) *options.alphabet += letter.name + " ";
     now = named_now(name, options);
   }
+  if (!have_same_letters(now, automaton) && !options.generators) {  // as with --generators
+    options.generators = "";
+    for (const Symbol& letter : automaton.alphabet().symbols())
+      *options.generators += (options.generators->empty() ? "" : ",") + letter.name;
+    try {
+      now = named_now(name, options);
+    } catch (const Error&) {  // it is no group, or letters have other names
+    }
+  }
   if (!have_same_letters(now, automaton)) return "which was not compared: read now, it has other letters";
   if (answers(now) != answers(automaton)) return "which was not compared: read now, it has other answers";
   const auto word = distinguishing_word(now, automaton);

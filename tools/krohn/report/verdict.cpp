@@ -87,8 +87,9 @@ void print_line(const std::string& text) { fmt::print("  {}\n", wrapped(visible(
 std::string self_check_in_words(const SelfCheck& check, bool is_refuted) {
   std::string text = is_refuted ? "the model computes its own automaton" : "";
   if (is_refuted && check.length > 0) text += fmt::format(" on words of up to {}", counted(check.length, "letter"));
-  text += fmt::format("{}checked again: {} replayed, all right", is_refuted ? "; " : "",
-                      counted(check.replayed_letters, "letter"));
+  text += fmt::format("{}checked again: {}", is_refuted ? "; " : "",
+                      check.replayed_letters > 0 ? counted(check.replayed_letters, "letter") + " replayed, all right"
+                                                 : "no letter was replayed");
   if (check.is_rechecked)
     text +=
         is_refuted ? "; that proof re-checked by independent code" : "; the certificate re-checked by independent code";
