@@ -106,7 +106,7 @@ struct Alphabet::Table {
   void refuse_ambiguous_names() const;
   std::optional<Letter> find(char32_t character) const;
   std::optional<Letter> find_valuation(const Alphabet& alphabet, std::string_view valuation) const;
-  /// Of a table that was asked for a valuation.
+  /// True once the table was asked for a valuation.
   bool has_valuations() const { return valuations_.has_value(); }
 
  private:

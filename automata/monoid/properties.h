@@ -46,7 +46,7 @@ Verdict decided(std::string_view property, std::string witness);
 /// Unknown, and why.
 Verdict undecided(std::string_view property, std::string why);
 
-/// What `decide` returns; unknown, and why, where it meets a limit: what was found before stays.
+/// Returns the verdict of `decide`; unknown, and why, where it meets a limit: what was found before stays.
 template <class Decide>
 Verdict decided_in_time(std::string_view property, Decide&& decide) {
   try {

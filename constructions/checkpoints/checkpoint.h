@@ -80,7 +80,7 @@ struct CheckpointConfig {
   std::uint32_t all_layers = 0;
   std::vector<std::uint32_t> recurrent_layers;
   bool fused_norm = false;  ///< a layer's second norm is of its sum before that is rounded, as in a fused kernel
-  /// Of KDA's bounded gate, whose decays are above e^bound: g = bound · σ(e^A_log (a + dt_bias)). 0: unbounded.
+  /// The bound of KDA's bounded gate, whose decays are above e^bound: g = bound · σ(e^A_log (a + dt_bias)). 0: unbounded.
   double gate_lower_bound = 0;
   friend bool operator==(const CheckpointConfig&, const CheckpointConfig&) = default;
 };

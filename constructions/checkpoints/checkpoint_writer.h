@@ -49,7 +49,7 @@ class CheckpointWriter {
   void set_erase(std::uint32_t layer, std::uint32_t input, std::uint32_t head, std::uint32_t coordinate, bool all);
   /// Where there is a decay: with this input the state of all heads becomes zero before anything is written.
   void empty(std::uint32_t layer, std::uint32_t input);
-  /// Where there is a decay: with this input it is e^−softplus(`logit`). In bf16 only an integer is exact.
+  /// Makes the decay of this input, where there are decays, e^−softplus(`logit`). In bf16 only an integer is exact.
   void set_decay(std::uint32_t layer, std::uint32_t input, float logit);
   /// Where there is an output gate: one of these inputs is active with every token. What a head reads is multiplied by
   /// `open_gate()`.

@@ -28,13 +28,13 @@ class Enclosed {
   double upper() const { return upper_; }
   void narrow(double lower, double upper) { lower_ = lower, upper_ = upper; }
 
-  /// What any evaluation of the polynomial is off by, at most.
+  /// The greatest error of any evaluation of the polynomial.
   double error() const {
     if (roundings_ == 0) return 0;
     const double relative = up(roundings_ * kUnit);
     return up(up(up(relative / down(1 - relative)) * size_) + 2 * tiny_);
   }
-  /// What is computed, as it goes into functions, products of sums and the memory. Below 2^−126 that may be 0.
+  /// The computed number, as it goes into functions, products of sums and the memory; below 2^−126 it may be 0.
   Enclosed as_leaf() const {
     const double by = error();
     const double lower = by == 0 ? lower_ : down(lower_ - by), upper = by == 0 ? upper_ : up(upper_ + by);

@@ -233,7 +233,7 @@ def flip_flop(off=OFF, on=ON, letters=1, start=0, functions=False, weights=(16.0
     steps = [{"step": "operations", "tokens": [0, 1, 2], "before": [1], "after": []},
              {"step": "tensor", "name": "w"}, {"step": "memory", "size": 1}, {"step": "row", "of": 0, "size": 1},
              {"step": "numbers", "bits": hexadecimal([8, -1, -2, 1]), "times": 1},
-             {"step": "dot", "shape": [1], "terms": 1, "of": [[3, 0, 0, 0], [1, 0, 1, 0], [2, 0, 1]]},   # 4: 8 h + w
+             {"step": "dot", "shape": [1], "terms": 1, "of": [[3, 0, 0, 1], [1, 0, 1, 1], [2, 0, 1]]},   # 4: 8 h + w
              {"step": "tanh", "shape": [1], "of": [[4, 0, 1]]},
              {"step": "logistic", "shape": [1], "of": [[3, 2, 0]]},                                         # 6: z
              {"step": "subtract", "shape": [1], "of": [[1, 0, 1], [5, 0, 1]]},
@@ -250,7 +250,7 @@ def flip_flop(off=OFF, on=ON, letters=1, start=0, functions=False, weights=(16.0
         x, middle = 19, 0.395
     last = len(steps) - 1
     steps += [{"step": "numbers", "bits": hexadecimal([-1, 1, 2 * middle, 0]), "times": 1},
-              {"step": "dot", "shape": [2], "terms": 1, "of": [[last, 0, 1, 0], [x, 0, 0, 0], [last, 2, 1]]},
+              {"step": "dot", "shape": [2], "terms": 1, "of": [[last, 0, 1, 1], [x, 0, 0, 1], [last, 2, 1]]},
               {"step": "answer by", "start": [10], "keep": [9], "logits": last + 1}]
     language = {"step": "language", "letters": ["set", "reset", "keep"], "table": [[1, 0, 0], [1, 0, 1]], "outputs": ["off", "on"],
                 "logits": [0, 1], **(fields or {})}

@@ -419,6 +419,20 @@ class Answers(Case):
             x for x in lines if x.get("step") != "region"]))
         self.assert_verdict(REFUSED, without)
 
+    def test_enclosures_end_where_they_should(self):
+        """One unit on each side of every bound of the page."""
+        enclosed, one = check.Enclosed, 1 << check.Q
+        for made in (lambda by: enclosed(0, (1 << check.Q + 126) - 1 + by), lambda by: enclosed(0, one, (1 << 20) + by),
+                     lambda by: enclosed(one, one) / enclosed((one >> 60) - by, one), lambda by: enclosed(one, one) / enclosed(-one, -(one >> 60) + by),
+                     lambda by: enclosed(-by, one).root()):
+            made(0)
+            with self.assertRaises(check.Refused):
+                made(1)
+        for low, high in ((check.TINY, one), (-one, -check.TINY)):
+            self.assertEqual((enclosed(low, high).computed().low, enclosed(low, high).computed().high), (low, high))
+        self.assertEqual(enclosed(check.TINY - 1, one).computed().low, 0)
+        self.assertEqual(enclosed(-one, 1 - check.TINY).computed().high, 0)
+
     def test_intervals_hold_what_is_computed(self):
         """Of random numbers in random boxes, by the stated operations: for every one that has intervals."""
         r = random.Random(11)

@@ -25,7 +25,7 @@ import unicodedata
 from fractions import Fraction
 
 UNIT = 1074
-MOST_LETTERS, MOST_BOXES = 10**8, 10**6  # that a certificate may ask to be read one by one
+MOST_LETTERS, MOST_BOXES = 10**8, 10**5  # that a certificate may ask to be read one by one
 NOWHERE, NEVER_GIVEN = 2**32 - 1, 2**32 - 4
 
 

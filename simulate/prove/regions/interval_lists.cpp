@@ -19,29 +19,18 @@ constexpr double kFlushed = 0x1p-126 * kRoom;
 constexpr double kMost = 0x1p126;  ///< of a number, so that nothing overflows
 constexpr std::size_t kMostLeaves = 6;
 
-/// Past every result that rounds to x.
-double down(double x) { return x - (std::fabs(x) * 0x1p-51 + 0x1p-1060); }
-double up(double x) { return x + (std::fabs(x) * 0x1p-51 + 0x1p-1060); }
+double up(double x) { return -directed::below(-x); }
 
-double magnitude(Ends x) { return std::max(std::fabs(x.lower), std::fabs(x.upper)); }
-Ends widened(Ends x, double by) { return {down(x.lower - by), up(x.upper + by)}; }
-Ends sum(Ends x, Ends y) { return {down(x.lower + y.lower), up(x.upper + y.upper)}; }
-Ends negative(Ends x) { return {-x.upper, -x.lower}; }
-std::pair<double, double> ends_of_product(Ends x, Ends y) {
-  return std::minmax({x.lower * y.lower, x.lower * y.upper, x.upper * y.lower, x.upper * y.upper});
-}
-Ends product(Ends x, Ends y) {
-  const auto [least, greatest] = ends_of_product(x, y);
-  return {down(least), up(greatest)};
-}
+Interval widened(const Interval& x, double by) { return x + Interval::between(-by, by); }
 
 /// Of a function that rises, in doubles good to a few units.
 template <class Function>
-Ends risen(const Function& function, Ends x) {
-  const double lower = function(x.lower), upper = function(x.upper);
-  return {lower - 0x1p-45 * std::fabs(lower), upper + 0x1p-45 * std::fabs(upper)};
+Interval risen(const Function& function, const Interval& x) {
+  const double lower = function(x.lower()), upper = function(x.upper());
+  if (!std::isfinite(lower) || !std::isfinite(upper)) throw NotEnclosed{"a number may overflow"};
+  return Interval::between(lower - 0x1p-45 * std::fabs(lower), upper + 0x1p-45 * std::fabs(upper));
 }
-Ends with_error(Ends x) { return widened(x, kFunction * std::max(1.0, magnitude(x))); }
+Interval with_error(const Interval& x) { return widened(x, kFunction * std::max(1.0, x.magnitude())); }
 
 double logistic(double x) { return 1 / (1 + stated::exp(-x)); }
 double softplus(double x) { return std::max(x, 0.0) + stated::log1p(stated::exp(-std::fabs(x))); }
@@ -67,20 +56,18 @@ IntervalLists::IntervalLists(const Operations& operations, const TensorFile& ten
   for (std::size_t list = 0; list < lists_.size(); ++list) prepare(list);
 }
 
-Ends IntervalLists::value(const Enclosed& number) {
-  Ends ends{number.lower, number.upper};
+Interval IntervalLists::value(const Enclosed& number) {
+  Interval ends = number.exact;
   if (number.roundings > 0) {
     const double relative = number.roundings * kUnit;
     ends = widened(ends, up(relative / (1 - relative) * number.size + 2 * number.tiny));
   }
   // Below 2^−126 a runtime may have 0.
-  return {ends.lower > 0 && ends.lower < kFlushed ? 0 : ends.lower,
-          ends.upper < 0 && ends.upper > -kFlushed ? 0 : ends.upper};
+  return Interval::between(ends.lower() > 0 && ends.lower() < kFlushed ? 0 : ends.lower(),
+                           ends.upper() < 0 && ends.upper() > -kFlushed ? 0 : ends.upper());
 }
 
-IntervalLists::Enclosed IntervalLists::leaf(Ends ends) {
-  return {ends.lower, ends.upper, magnitude(ends), kFlushed, 0};
-}
+IntervalLists::Enclosed IntervalLists::leaf(const Interval& ends) { return {ends, ends.magnitude(), kFlushed, 0}; }
 
 /// Numbers of the model or of the list itself, exact ones.
 bool IntervalLists::is_given(std::size_t list) const {
@@ -95,7 +82,7 @@ void IntervalLists::prepare(std::size_t list) {
     for (std::size_t at = 0; at < lists_[list].size(); ++at) {
       const auto number = static_cast<double>(stated_.values(list)[at]);
       if (!std::isfinite(number)) throw NotEnclosed{"a number is not finite"};
-      lists_[list][at] = leaf({number, number});
+      lists_[list][at] = leaf(number);
     }
     return;
   }
@@ -154,25 +141,22 @@ bool IntervalLists::gather(Place from, std::vector<Place>& leaves, bool& repeats
 }
 
 /// The number's value where leaf i is at its upper end if bit i of the corner is set.
-Ends IntervalLists::at_corner(Place from, const std::vector<Place>& leaves, std::uint32_t corner) const {
+Interval IntervalLists::at_corner(Place from, const std::vector<Place>& leaves, std::uint32_t corner) const {
   const auto known = std::ranges::find(leaves, from);
-  const Enclosed& own = lists_[from.list][from.at];
-  if (known != leaves.end()) {
-    const double end = (corner >> (known - leaves.begin()) & 1) != 0 ? own.upper : own.lower;
-    return {end, end};
-  }
-  if (is_given(from.list)) return {own.lower, own.upper};
+  const Interval& own = lists_[from.list][from.at].exact;
+  if (known != leaves.end()) return (corner >> (known - leaves.begin()) & 1) != 0 ? own.upper() : own.lower();
+  if (is_given(from.list)) return own;
   const Operation& operation = operations_.list[from.list];
   const auto part = [&](std::size_t view) {
     return at_corner({operation.of[view].list, places_[from.list][view][from.at]}, leaves, corner);
   };
   switch (stated_.function(from.list)) {
     case StepFunction::kAdd:
-      return sum(part(0), part(1));
+      return part(0) + part(1);
     case StepFunction::kSubtract:
-      return sum(part(0), negative(part(1)));
+      return part(0) - part(1);
     case StepFunction::kMultiply:
-      return product(part(0), part(1));
+      return part(0) * part(1);
     default:
       return part(0);
   }
@@ -183,24 +167,23 @@ IntervalLists::Enclosed IntervalLists::dot(std::size_t list, std::size_t at) con
   const std::size_t x_stride = operation.of[0].strides.back(), y_stride = operation.of[1].strides.back();
   const Enclosed* x = lists_[operation.of[0].list].data() + place(list, 0, at);
   const Enclosed* y = lists_[operation.of[1].list].data() + place(list, 1, at);
-  Enclosed result{0, 0, 0, 1, 2 * operation.terms};
+  double lower = 0, upper = 0, size = 0, tiny = 1;
   for (std::uint32_t t = 0; t < operation.terms; ++t, x += x_stride, y += y_stride) {
-    const Ends a = value(*x), b = value(*y);
-    const auto [least, greatest] = ends_of_product(a, b);
-    result.lower += least;
-    result.upper += greatest;
-    result.size += magnitude(a) * magnitude(b);
-    result.tiny += magnitude(a) + magnitude(b) + 2;
+    const Interval a = value(*x), b = value(*y);
+    const auto [least, greatest] =
+        std::minmax({a.lower() * b.lower(), a.lower() * b.upper(), a.upper() * b.lower(), a.upper() * b.upper()});
+    lower += least;
+    upper += greatest;
+    size += a.magnitude() * b.magnitude();
+    tiny += a.magnitude() + b.magnitude() + 2;
   }
   const double slack = (operation.terms + 4.0) * 0x1p-52;  // of sums of products in doubles
-  result.lower -= slack * result.size + 0x1p-1000;
-  result.upper += slack * result.size + 0x1p-1000;
-  result.size *= 1 + slack;
-  result.tiny *= kFlushed * (1 + slack);
+  if (!(size < kMost)) throw NotEnclosed{"a number may overflow"};
+  const Enclosed result{widened(Interval::between(lower, upper), slack * size + 0x1p-1000), size * (1 + slack),
+                        tiny * kFlushed * (1 + slack), 2 * operation.terms};
   if (operation.of.size() < 3) return result;
   const Enclosed& from = lists_[operation.of[2].list][place(list, 2, at)];
-  const Ends both = sum({result.lower, result.upper}, {from.lower, from.upper});
-  return {both.lower, both.upper, up(result.size + from.size), up(result.tiny + from.tiny),
+  return {result.exact + from.exact, up(result.size + from.size), up(result.tiny + from.tiny),
           result.roundings + from.roundings};
 }
 
@@ -211,48 +194,43 @@ IntervalLists::Enclosed IntervalLists::computed(std::size_t list, std::size_t at
     return lists_[operation.of[view].list][place(list, view, at)];
   };
   const Enclosed &a = operand(0), &b = operand(operation.of.size() > 1 ? 1 : 0);
-  const Ends of_a{a.lower, a.upper}, of_b{b.lower, b.upper};
-  const auto polynomial = [&](Ends ends, double size, double tiny) {
+  const auto polynomial = [&](Interval ends, double size, double tiny) {
     if (!leaves_[list][at].empty()) {
       const std::vector<Place>& leaves = leaves_[list][at];
       const Place here{static_cast<std::uint32_t>(list), static_cast<std::uint32_t>(at)};
       ends = at_corner(here, leaves, 0);
       for (std::uint32_t corner = 1; corner < std::uint32_t{1} << leaves.size(); ++corner) {
-        const Ends there = at_corner(here, leaves, corner);
-        ends = {std::min(ends.lower, there.lower), std::max(ends.upper, there.upper)};
+        const Interval there = at_corner(here, leaves, corner);
+        ends = Interval::between(std::min(ends.lower(), there.lower()), std::max(ends.upper(), there.upper()));
       }
     }
-    return Enclosed{ends.lower, ends.upper, up(size), up(up(tiny) + kFlushed), a.roundings + b.roundings + 1};
+    return Enclosed{ends, up(size), up(up(tiny) + kFlushed), a.roundings + b.roundings + 1};
   };
   const auto function = [&](const auto& of) { return leaf(with_error(risen(of, value(a)))); };
   switch (stated_.function(list)) {
     case kCopy:
       return a;
     case kAdd:
-      return polynomial(sum(of_a, of_b), a.size + b.size, a.tiny + b.tiny);
+      return polynomial(a.exact + b.exact, a.size + b.size, a.tiny + b.tiny);
     case kSubtract:
-      return polynomial(sum(of_a, negative(of_b)), a.size + b.size, a.tiny + b.tiny);
+      return polynomial(a.exact - b.exact, a.size + b.size, a.tiny + b.tiny);
     case kMultiply:
-      return polynomial(product(of_a, of_b), a.size * b.size,
+      return polynomial(a.exact * b.exact, a.size * b.size,
                         up(up(a.tiny * b.size) + up(b.tiny * a.size)) + up(a.tiny * b.tiny));
-    case kGreater: {
-      const Ends x = value(a), y = value(b);
-      return leaf(widened({std::max(x.lower, y.lower), std::max(x.upper, y.upper)}, kFlushed));
-    }
+    case kGreater:
+      return leaf(widened(max(value(a), value(b)), kFlushed));
     case kDivide: {
-      const Ends x = value(a), y = value(b);
-      const double least = std::min(std::fabs(y.lower), std::fabs(y.upper));
-      if ((y.lower <= 0 && y.upper >= 0) || least < 0x1p-60) throw NotEnclosed{"a division by 0"};
-      const auto [low, high] =
-          std::minmax({x.lower / y.lower, x.lower / y.upper, x.upper / y.lower, x.upper / y.upper});
-      const Ends quotient{down(low), up(high)};
-      return leaf(widened(quotient, up(kQuotient * magnitude(quotient)) + kFlushed * 2 * (1 + 1 / least)));
+      const Interval y = value(b);
+      const double least = std::min(std::fabs(y.lower()), std::fabs(y.upper()));
+      if (y.contains(0) || least < 0x1p-60) throw NotEnclosed{"a division by what may be 0"};
+      const Interval quotient = value(a) / y;
+      return leaf(widened(quotient, up(kQuotient * quotient.magnitude()) + kFlushed * 2 * (1 + 1 / least)));
     }
     case kRoot: {
-      const Ends x = value(a);
-      if (x.lower < 0) throw NotEnclosed{"the root of a negative number"};
-      const Ends root{down(std::sqrt(x.lower)), up(std::sqrt(x.upper))};
-      return leaf(widened(root, up(kQuotient * magnitude(root)) + 0x1.1p-62));
+      const Interval x = value(a);
+      if (x.lower() < 0) throw NotEnclosed{"the root of what may be negative"};
+      const Interval root = sqrt(x);
+      return leaf(widened(root, up(kQuotient * root.magnitude()) + 0x1.1p-62));
     }
     case kTanh:
       return function(stated::tanh);
@@ -269,7 +247,7 @@ IntervalLists::Enclosed IntervalLists::computed(std::size_t list, std::size_t at
       return function(log_sigmoid);
     case kSigmoid:
     case kSigmoid32:
-      return leaf(with_error(product(value(a), with_error(risen(logistic, value(b))))));
+      return leaf(with_error(value(a) * with_error(risen(logistic, value(b)))));
     default:
       throw NotEnclosed{fmt::format("no intervals of {}", operation.what)};
   }
@@ -284,10 +262,16 @@ void IntervalLists::compute(std::size_t list) {
   }
 }
 
+void IntervalLists::append(Box& box, const std::vector<Enclosed>& numbers) {
+  for (const Enclosed& number : numbers) {
+    const Interval ends = value(number);
+    box.push_back({ends.lower(), ends.upper()});
+  }
+}
+
 Box IntervalLists::start() {
   Box memory;
-  for (const std::uint32_t list : operations_.start)
-    for (const Enclosed& number : lists_[list]) memory.push_back(value(number));
+  for (const std::uint32_t list : operations_.start) append(memory, lists_[list]);
   for (const std::uint32_t token : operations_.before) memory = read(memory, token);
   return memory;
 }
@@ -314,14 +298,14 @@ Box IntervalLists::read(const Box& memory, std::uint32_t token) {
       lists_[list] = *of_token++;
     } else if (stated_.dependence(list) == Dependence::kMemory) {
       if (operations_.list[list].what == "memory")
-        std::ranges::transform(memory, lists_[list].begin(), leaf);
+        std::ranges::transform(memory, lists_[list].begin(),
+                               [](Ends ends) { return leaf(Interval::between(ends.lower, ends.upper)); });
       else
         compute(list);
     }
   }
   Box kept;
-  for (const std::uint32_t list : operations_.keep)
-    for (const Enclosed& number : lists_[list]) kept.push_back(value(number));
+  for (const std::uint32_t list : operations_.keep) append(kept, lists_[list]);
   return kept;
 }
 
@@ -335,27 +319,21 @@ double IntervalLists::least_lead(std::size_t logit, std::size_t other) const {
       const std::size_t numbers = 1 - factors;
       if (!is_given(operation.of[factors].list) || place(list, numbers, logit) != place(list, numbers, other)) continue;
       const Enclosed *w = lists_[operation.of[factors].list].data(), *x = lists_[operation.of[numbers].list].data();
-      double least = 0;
-      for (std::uint32_t t = 0; t < operation.terms; ++t) {
-        const std::size_t at = t * std::size_t{operation.of[factors].strides.back()};
-        const Ends factor =
-            sum({w[place(list, factors, logit) + at].lower, w[place(list, factors, logit) + at].lower},
-                negative({w[place(list, factors, other) + at].lower, w[place(list, factors, other) + at].lower}));
-        const Ends number =
-            value(x[place(list, numbers, logit) + t * std::size_t{operation.of[numbers].strides.back()}]);
-        least = down(least + product(factor, number).lower);
-      }
+      const std::size_t w_stride = operation.of[factors].strides.back(),
+                        x_stride = operation.of[numbers].strides.back();
+      w += place(list, factors, logit), x += place(list, numbers, logit);
+      const Enclosed* v = lists_[operation.of[factors].list].data() + place(list, factors, other);
+      Interval lead;
       if (operation.of.size() == 3) {
-        const auto from = [&](std::size_t at) {
-          const Enclosed& number = lists_[operation.of[2].list][place(list, 2, at)];
-          return Ends{number.lower, number.upper};
-        };
-        least = down(least + sum(from(logit), negative(from(other))).lower);
+        const std::vector<Enclosed>& from = lists_[operation.of[2].list];
+        lead = from[place(list, 2, logit)].exact - from[place(list, 2, other)].exact;
       }
-      const auto error = [](const Enclosed& number) { return value(number).upper - number.upper; };
-      return down(least - up(error(of_logit) + error(of_other)));
+      for (std::uint32_t t = 0; t < operation.terms; ++t, w += w_stride, v += w_stride, x += x_stride)
+        lead = lead + (w->exact - v->exact) * value(*x);
+      const auto error = [](const Enclosed& number) { return up(value(number).upper() - number.exact.upper()); };
+      return add_down(lead.lower(), -up(error(of_logit) + error(of_other)));
     }
-  return down(value(of_logit).lower - value(of_other).upper);
+  return add_down(value(of_logit).lower(), -value(of_other).upper());
 }
 
 bool IntervalLists::is_answered(const Box& memory, Output logit) {

@@ -13,6 +13,7 @@
 
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/constructions/files/safetensors.h"
+#include "krohn/simulate/arithmetic/interval.h"
 #include "krohn/simulate/operations/stated_lists.h"
 #include "krohn/simulate/prove/claims/operations.h"
 
@@ -53,7 +54,8 @@ class IntervalLists {
   /// A number as a polynomial of others (docs/reference/certificate-file.md): its exact values, the roundings on the
   /// way and bounds of its terms and of what underflow adds.
   struct Enclosed {
-    double lower = 0, upper = 0, size = 0, tiny = 0;
+    Interval exact{};
+    double size = 0, tiny = 0;
     std::uint32_t roundings = 0;
   };
   struct Place {
@@ -61,13 +63,14 @@ class IntervalLists {
     friend auto operator<=>(const Place&, const Place&) = default;
   };
 
-  static Ends value(const Enclosed& number);
-  static Enclosed leaf(Ends ends);
+  static Interval value(const Enclosed& number);
+  static Enclosed leaf(const Interval& ends);
+  static void append(Box& box, const std::vector<Enclosed>& numbers);
   std::size_t place(std::size_t list, std::size_t view, std::size_t at) const { return places_[list][view][at]; }
   bool is_given(std::size_t list) const;
   void prepare(std::size_t list);
   bool gather(Place from, std::vector<Place>& leaves, bool& repeats) const;
-  Ends at_corner(Place from, const std::vector<Place>& leaves, std::uint32_t corner) const;
+  Interval at_corner(Place from, const std::vector<Place>& leaves, std::uint32_t corner) const;
   void compute(std::size_t list);
   Enclosed dot(std::size_t list, std::size_t at) const;
   Enclosed computed(std::size_t list, std::size_t at) const;

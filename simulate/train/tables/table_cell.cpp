@@ -298,6 +298,7 @@ RunCost run_cost(const Experiment& experiment, std::size_t count, const TrainSid
     });
   } catch (const Enough&) {
   }
+  if (cost.step == 0) throw InputError("the runs ended before their steps could be timed; their price is not known");
   cost.validation = validation_seconds(experiment, *task);
   cost.bytes = 4 * sizeof(float) * runs.front()->trainer().model().parameters().size();
   return cost;

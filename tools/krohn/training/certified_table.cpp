@@ -18,12 +18,11 @@
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/closing/proof_rounds.h"
-#include "krohn/simulate/learned/model_operations.h"
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/prove/verify.h"
-#include "krohn/simulate/tasks/task_automaton.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/tables/table_cell.h"
+#include "krohn/simulate/train/trained_run.h"
 #include "tools/krohn/models/rival_process.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/table.h"
@@ -69,36 +68,23 @@ Json run_json(std::uint64_t seed, const CertifiedRun& run) {
   return json;
 }
 
-/// What `krohn verify --any-order` says of a cell that was trained to the end.
+/// The verdict of `krohn verify --any-order` on a cell that was trained to the end.
 Json regions_json(const CertifiedCell& cell, const TrainOptions& training) {
-  const auto seconds_since = [](std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
-  const auto begin = std::chrono::steady_clock::now();
   const auto task = make_task(cell.task);
-  Trainer trainer(*task, cell.model, training);
-  while (trainer.state() == Trainer::State::kRunning) {
-    Interruption::check();
-    trainer.step();
-  }
-  Json json{{"seed", training.seed}, {"seconds", seconds_since(begin)}};
-  const SequenceModel<float>& model = trainer.model();
-  const auto reader = trained_machine(model, *task, Precision::kFp32);
-  const TrackedAutomaton tracked = tracked_automaton(*task, input_machine(*task).automaton);
-  const TensorFile tensors = model.tensors();
-  ReadModel read{*reader, tracked, [](Output output) { return std::to_string(output); }};
-  read.operations = std::make_shared<const Operations>(model_operations(model, *task, Precision::kFp32));
-  read.tensors = &tensors;
+  const TrainedRun trained = train_run(*task, cell.model, training, [] { Interruption::check(); });
+  Json json{{"seed", training.seed}, {"seconds", trained.record.seconds}};
+  const ReadModel read = subject_of(trained_machine(*trained.model, *task, Precision::kFp32), *task);
   Question question;
   question.subject = &read;
   question.how.any_order = true;
   const auto asked = std::chrono::steady_clock::now();
   const Certificate certificate = verify(question).certificate;
-  json["verdict_seconds"] = seconds_since(asked);
+  json["verdict_seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - asked).count();
   json["proved"] = certificate.is<Proved>();
+  json["refuted"] = certificate.is<Refuted>();
   if (const auto* regions = std::get_if<ClosedRegions>(&certificate.proof)) {
     json["boxes"] = regions->list.size();
-    json["bytes"] = format_certificate(certificate, tensors).size();
+    json["bytes"] = format_certificate(certificate, *read.tensors).size();
   } else if (certificate.is<Refuted>()) {
     json["why_not"] = "a sampled word is wrong";
   } else {
@@ -196,7 +182,7 @@ std::vector<std::string> row_of_regions(const Json& cell) {
   std::vector<double> boxes, milliseconds, bytes;
   std::uint64_t refuted = 0;
   for (const Json& run : cell["runs"]) {
-    refuted += run.value("why_not", "") == "a sampled word is wrong";
+    refuted += run.value("refuted", false);
     if (!run["proved"].get<bool>()) continue;
     boxes.push_back(run["boxes"].get<double>());
     bytes.push_back(run["bytes"].get<double>());

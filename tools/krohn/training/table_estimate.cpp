@@ -86,7 +86,7 @@ void print_estimate(const nlohmann::ordered_json& estimate, const EstimatePlace&
     row.push_back(bytes_in_words(cell["bytes"]));
     row.push_back(cell["place"]);
   }
-  fmt::print("{} left, {} steps: at most about {} on {}\n{}", counted(estimate["runs"].get<std::uint64_t>(), "run"),
+  fmt::print("{} left, {} steps: about {} on {}\n{}", counted(estimate["runs"].get<std::uint64_t>(), "run"),
              with_thousands(estimate["steps"].get<std::uint64_t>()), hours_in_words(estimate["hours"]),
              place.on_device ? device_name(true) : counted(place.threads, "thread"), format_table(rows));
   fmt::print(

@@ -20,6 +20,7 @@
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/check/recheck_arithmetic.h"
+#include "krohn/simulate/check/recheck_enclosed.h"
 #include "krohn/simulate/check/recheck_operations.h"
 #include "krohn/simulate/learned/model_operations.h"
 #include "krohn/simulate/models/cells/cell_network.h"
@@ -576,4 +577,26 @@ TEST_CASE("what regions cannot hold is said, not searched") {
     }
     CHECK(fixed >= 2);
   }
+}
+
+TEST_CASE("the checker's enclosures end where the page says, one unit on each side") {
+  const auto unit_above = [](double x) { return Enclosed::up(x); };
+  const auto unit_below = [](double x) { return Enclosed::down(x); };
+  const Enclosed one = Enclosed::leaf(1, 1);
+  CHECK_NOTHROW(Enclosed::leaf(0, unit_below(0x1p126)).require_bounded());
+  CHECK_THROWS(Enclosed::leaf(0, 0x1p126).require_bounded());
+  CHECK_NOTHROW(one / Enclosed::leaf(0x1p-60, 1));
+  CHECK_THROWS(one / Enclosed::leaf(unit_below(0x1p-60), 1));
+  CHECK_NOTHROW(one / Enclosed::leaf(-1, -0x1p-60));
+  CHECK_THROWS(one / Enclosed::leaf(-1, unit_above(-0x1p-60)));
+  CHECK_NOTHROW(sqrt(Enclosed::leaf(0, 1)));
+  CHECK_THROWS(sqrt(Enclosed::leaf(unit_below(0), 1)));
+  CHECK(Enclosed::leaf(0x1p-126, 1).as_leaf().lower() == 0x1p-126);
+  CHECK(Enclosed::leaf(unit_below(0x1p-126), 1).as_leaf().lower() == 0);
+  CHECK(Enclosed::leaf(-1, -0x1p-126).as_leaf().upper() == -0x1p-126);
+  CHECK(Enclosed::leaf(-1, unit_above(-0x1p-126)).as_leaf().upper() == 0);
+  Enclosed sum = Enclosed::leaf(0, 0);
+  for (int i = 0; i < 1 << 20; ++i) sum = sum + one;
+  CHECK_NOTHROW(sum.require_bounded());
+  CHECK_THROWS((sum + one).require_bounded());
 }
