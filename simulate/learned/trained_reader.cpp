@@ -237,12 +237,13 @@ Contraction measured_contraction(const SequenceModel<float>& model, const Task& 
   result.words = start[0].size() > kWide ? 8 : 32;
   for (std::uint64_t i = 0; i < result.words; ++i) {
     std::vector<std::uint32_t> word(kBefore + kLate);
-    const std::size_t period = i % 3 == 1 ? 1 + random.below(6) : word.size(),
-                      times = i % 3 == 2 ? 1 + random.below(6) : 1;
+    const std::size_t period = i % 4 == 1 ? 1 + random.below(6) : word.size(),
+                      times = i % 4 == 2 ? 1 + random.below(6) : 1, held = i % 4 == 3 ? kBefore : word.size();
     for (std::size_t t = 0; t < word.size(); ++t)
-      word[t] = t >= period      ? word[t - period]
-                : t % times != 0 ? word[t - 1]
-                                 : operations.tokens[random.below(operations.tokens.size())];
+      word[t] = t == held                    ? operations.tokens[i / 4 % operations.tokens.size()]
+                : t >= period                ? word[t - period]
+                : t > held || t % times != 0 ? word[t - 1]
+                                             : operations.tokens[random.below(operations.tokens.size())];
     std::vector<std::vector<double>> memories = start;
     for (std::size_t t = 0; t < kBefore; ++t) read(word[t], memories);
     const std::vector<double> middle = memories[0];

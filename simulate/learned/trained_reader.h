@@ -156,8 +156,9 @@ using TrainedLogits = std::function<void(std::span<const Letter> word, std::span
 TrainedLogits trained_logits(const SequenceModel<float>& model, Precision precision);
 
 /// The factor by which a small disturbance of a model's memory has grown or shrunk after 8 and 24 more letters: the
-/// greatest of those tried, in up to 32 directions, behind 12 letters of random, periodic and stuttering words.
-/// Measured by central differences in fp64; below 10⁻¹¹ it is noise.
+/// greatest of those tried, in up to 32 directions, behind 12 letters of random, periodic and stuttering words, and of
+/// random ones that go on with one letter, each in turn. Measured by central differences in fp64; below 10⁻¹¹ it is
+/// noise.
 struct Contraction {
   double after_8 = 0, after_24 = 0;
   std::uint64_t words = 0;
