@@ -21,142 +21,10 @@
 namespace krohn {
 namespace {
 
-/// All rows of products are kept up to here: 64 MB.
-constexpr std::uint64_t kMaxTabled = 4000;
-
-TransformationMonoid enumerated(const Dfa& dfa, std::uint64_t max_elements) {
-  TransformationMonoid::Options options;
-  options.max_elements = max_elements;
-  options.progress = [](std::uint64_t) { TimeLimit::check(); };
-  TransformationMonoid monoid = TransformationMonoid::enumerate(letter_maps(dfa), dfa.states(), options);
-  if (!monoid.complete())
-    throw LimitError(
-        fmt::format("the syntactic monoid has more than {} (--max-elements)", counted(max_elements, "element")));
-  return monoid;
-}
-
-}  // namespace
-
-SyntacticSemigroup::SyntacticSemigroup(const Dfa& dfa, std::uint64_t max_elements)
-    : dfa_(dfa), monoid_(enumerated(dfa, max_elements)), prefix_(size(), 0), last_(size(), 0), rows_(size()) {
-  const Letter letters = dfa.letters();
-  std::vector<bool> reached(size(), false);
-  reached[0] = true;
-  // Elements come in the order of their words, so a prefix comes before what it is a prefix of.
-  for (Element e = 0; e < size(); ++e)
-    for (Letter letter = 0; letter < letters; ++letter) {
-      const Element to = right(e, letter);
-      if (to == 0 && identity_.empty()) {
-        identity_ = monoid_.word(e);
-        identity_.push_back(letter);
-      }
-      if (reached[to]) continue;
-      reached[to] = true;
-      prefix_[to] = e;
-      last_[to] = letter;
-    }
-  std::vector<Element> graph(std::size_t{size()} * 2 * letters);
-  for (Letter letter = 0; letter < letters; ++letter) {
-    TimeLimit::check();
-    std::vector<Element> left(size());
-    left[0] = right(0, letter);
-    for (Element e = 1; e < size(); ++e) left[e] = right(left[prefix_[e]], last_[e]);
-    for (Element e = 0; e < size(); ++e) {
-      graph[(std::size_t{e} * 2) * letters + letter] = right(e, letter);
-      graph[(std::size_t{e} * 2 + 1) * letters + letter] = left[e];
-    }
-  }
-  const auto component = strong_components(size(), 2 * letters, graph);
-  std::vector<bool> seen(size(), false);
-  for (Element e = identity_.empty() ? 1 : 0; e < size(); ++e) {
-    if (seen[component[e]] || product(e, e) != e) continue;
-    seen[component[e]] = true;
-    idempotents_.push_back(e);
-  }
-}
-
-const std::vector<SyntacticSemigroup::Element>& SyntacticSemigroup::row(Element e) const {
-  std::vector<Element>& row = rows_[e];
-  if (!row.empty()) return row;
-  TimeLimit::check();
-  row.resize(size());
-  row[0] = e;
-  for (Element s = 1; s < size(); ++s) row[s] = right(row[prefix_[s]], last_[s]);
-  return row;
-}
-
-SyntacticSemigroup::Element SyntacticSemigroup::product(Element e, Element f) const {
-  return size() <= kMaxTabled ? row(e)[f] : monoid_.product(e, f);
-}
-
-std::vector<SyntacticSemigroup::Element> SyntacticSemigroup::between(Element e, Element f) const {
-  std::vector<Element> from_e(size());
-  from_e[0] = e;
-  for (Element s = 1; s < size(); ++s) from_e[s] = right(from_e[prefix_[s]], last_[s]);
-  const auto distinct = [](std::vector<Element>& elements) {
-    std::sort(elements.begin(), elements.end());
-    elements.erase(std::unique(elements.begin(), elements.end()), elements.end());
-  };
-  distinct(from_e);
-  const Word word = monoid_.word(f);
-  for (Element& element : from_e)
-    for (const Letter letter : word) element = right(element, letter);
-  distinct(from_e);
-  return from_e;
-}
-
-SyntacticSemigroup::Element SyntacticSemigroup::idempotent_power(Element e) const {
-  Element power = e;
-  while (product(power, power) != power) power = product(power, e);
-  return power;
-}
-
-bool SyntacticSemigroup::is_aperiodic() const {
-  for (Element e = 0; e < size(); ++e) {
-    TimeLimit::check();
-    const Element idempotent = idempotent_power(e);
-    if (product(idempotent, e) != idempotent) return false;
-  }
-  return true;
-}
-
-const std::vector<SyntacticSemigroup::Element>& SyntacticSemigroup::of_length(std::size_t length) const {
-  if (lengths_.empty()) lengths_.push_back({0});
-  while (lengths_.size() <= length) {
-    TimeLimit::check();
-    std::vector<Element> next;
-    for (const Element e : lengths_.back())
-      for (Letter letter = 0; letter < dfa_.letters(); ++letter) next.push_back(right(e, letter));
-    std::sort(next.begin(), next.end());
-    next.erase(std::unique(next.begin(), next.end()), next.end());
-    lengths_.push_back(std::move(next));
-  }
-  return lengths_[length];
-}
-
-Word SyntacticSemigroup::word(Element e) const { return e == 0 ? identity_ : monoid_.word(e); }
-
-std::string SyntacticSemigroup::quoted(Element e) const { return quoted_letters(dfa_.alphabet(), word(e)); }
-
-namespace {
-
 using Element = SyntacticSemigroup::Element;
-
-std::vector<State> run(const SyntacticSemigroup& semigroup, std::initializer_list<Element> elements) {
-  Word all;
-  for (const Element e : elements) {
-    const Word next = semigroup.word(e);
-    all.insert(all.end(), next.begin(), next.end());
-  }
-  return images_of_word(semigroup.dfa(), all);
-}
 
 void require(bool holds, const char* name) {
   if (!holds) throw Error(fmt::format("the witness against \"{}\" failed its check; please report this", name));
-}
-
-bool is_idempotent(const SyntacticSemigroup& semigroup, Element e) {
-  return run(semigroup, {e, e}) == run(semigroup, {e});
 }
 
 /// (pq)^ω and (pq)^ω p, or q and with the other side turned around, each once.
@@ -188,10 +56,12 @@ std::optional<std::string> threshold_violation(const SyntacticSemigroup& semigro
           for (const Element c : there) {
             if (c >= a) break;
             if (semigroup.product(ab, c) == semigroup.product(semigroup.product(c, b), a)) continue;
-            require(is_idempotent(semigroup, e) && is_idempotent(semigroup, f), "LTT");
-            for (const Element way : {a, c}) require(run(semigroup, {e, way, f}) == run(semigroup, {way}), "LTT");
-            require(run(semigroup, {f, b, e}) == run(semigroup, {b}), "LTT");
-            require(run(semigroup, {a, b, c}) != run(semigroup, {c, b, a}), "LTT");
+            require(is_idempotent_word(semigroup.dfa(), semigroup.word(e)) &&
+                        is_idempotent_word(semigroup.dfa(), semigroup.word(f)),
+                    "LTT");
+            for (const Element way : {a, c}) require(semigroup.run({e, way, f}) == semigroup.run({way}), "LTT");
+            require(semigroup.run({f, b, e}) == semigroup.run({b}), "LTT");
+            require(semigroup.run({a, b, c}) != semigroup.run({c, b, a}), "LTT");
             return fmt::format(
                 "with e = {}, f = {} idempotent, a = {} and c = {} from e to f and b = {} back, abc ≠ cba",
                 semigroup.quoted(e), semigroup.quoted(f), semigroup.quoted(a), semigroup.quoted(c),
@@ -216,9 +86,11 @@ std::optional<std::string> dot_depth_one_violation(const SyntacticSemigroup& sem
           if (semigroup.product(way, way_back) == semigroup.product(g, h)) continue;
           const auto [a, b] = left_of.at({g, way});
           const auto [c, d] = right_of.at({h, way_back});
-          require(is_idempotent(semigroup, e) && is_idempotent(semigroup, f), "dot-depth one");
-          for (const Element x : {a, c}) require(run(semigroup, {e, x, f}) == run(semigroup, {x}), "dot-depth one");
-          for (const Element x : {b, d}) require(run(semigroup, {f, x, e}) == run(semigroup, {x}), "dot-depth one");
+          require(is_idempotent_word(semigroup.dfa(), semigroup.word(e)) &&
+                      is_idempotent_word(semigroup.dfa(), semigroup.word(f)),
+                  "dot-depth one");
+          for (const Element x : {a, c}) require(semigroup.run({e, x, f}) == semigroup.run({x}), "dot-depth one");
+          for (const Element x : {b, d}) require(semigroup.run({f, x, e}) == semigroup.run({x}), "dot-depth one");
           std::vector<Element> first{a, b}, second{c, d};
           Word left_word, right_word, middle;
           const auto power = [&](Element x, Element y) {
@@ -248,22 +120,6 @@ std::optional<std::string> dot_depth_one_violation(const SyntacticSemigroup& sem
         }
       }
     }
-  return std::nullopt;
-}
-
-std::optional<std::string> local_semilattice_violation(const SyntacticSemigroup& semigroup) {
-  for (const Element e : semigroup.idempotents()) {
-    const std::vector<Element> local = semigroup.between(e, e);
-    for (const Element x : local) {
-      TimeLimit::check();
-      if (semigroup.product(x, x) != x)
-        return fmt::format("with e = {} idempotent, x = {} in eSe is not", semigroup.quoted(e), semigroup.quoted(x));
-      for (const Element y : local)
-        if (semigroup.product(x, y) != semigroup.product(y, x))
-          return fmt::format("with e = {} idempotent, x = {} and y = {} in eSe do not commute", semigroup.quoted(e),
-                             semigroup.quoted(x), semigroup.quoted(y));
-    }
-  }
   return std::nullopt;
 }
 

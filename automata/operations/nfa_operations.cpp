@@ -13,19 +13,6 @@
 
 namespace krohn {
 
-State add_copy(Nfa& nfa, const Dfa& dfa, const std::vector<std::optional<Letter>>& letters) {
-  const std::vector<bool> useful = coaccessible_states(dfa);
-  const State first = nfa.states();
-  for (State state = 0; state < dfa.states(); ++state) nfa.add_state(dfa.accepts(state));
-  for (State state = 0; state < dfa.states(); ++state)
-    for (Letter letter = 0; letter < letters.size(); ++letter) {
-      if (!letters[letter]) continue;
-      const State target = dfa.next(state, *letters[letter]);
-      if (useful[target]) nfa.add_arc(first + state, letter, first + target);
-    }
-  return first;
-}
-
 Dfa minimal_of(const Nfa& nfa, std::uint64_t max_states) {
   DeterminiseOptions options;
   options.max_states = max_states;
@@ -76,79 +63,41 @@ std::vector<bool> closure(const Nfa& nfa, const std::vector<State>& start, Takes
 
 bool takes_any(const Nfa::Arc&) { return true; }
 
-/// A pair search over two automata whose result has a state for every pair, with the same number.
-class NfaPairs {
- public:
-  NfaPairs(const Nfa& a, const Nfa& b, const char* operation, std::uint64_t max_states)
-      : a_(a), b_(b), alphabet_(a.alphabet()), operation_(operation), max_states_(max_states) {}
-
-  /// `moves_apart`: a letter is read by one of the two (shuffle), not by both together (intersection).
-  Nfa reachable(bool moves_apart) {
-    Nfa nfa(alphabet_);
-    std::optional<PairSearch> search;
-    const auto visit = [&](StatePair pair) {
-      PairSearch::Index number = 0;
-      if (search)
-        number = search->visit(pair, 0, 0);
-      else
-        search.emplace(pair, operation_, max_states_);
-      if (number == nfa.states()) nfa.add_state(a_.accepts(pair.a) && b_.accepts(pair.b));
-      return number;
-    };
-    for (const State in_a : a_.initial())
-      for (const State in_b : b_.initial()) nfa.add_initial(visit({in_a, in_b}));
-    if (!search) return nfa;
-    for (PairSearch::Index i = 0; i < search->size(); ++i) {
-      const StatePair pair = (*search)[i];
-      for (const Nfa::Arc& arc : a_.arcs(pair.a)) {
-        if (moves_apart || arc.letter == kEpsilon) {
-          nfa.add_arc(i, arc.letter, visit({arc.target, pair.b}));
-          continue;
-        }
-        for (const Nfa::Arc& other : b_.arcs(pair.b))
-          if (other.letter == arc.letter) nfa.add_arc(i, arc.letter, visit({arc.target, other.target}));
-      }
-      for (const Nfa::Arc& arc : b_.arcs(pair.b))
-        if (moves_apart || arc.letter == kEpsilon) nfa.add_arc(i, arc.letter, visit({pair.a, arc.target}));
-    }
-    return nfa;
-  }
-
- private:
-  const Nfa &a_, &b_;
-  Alphabet alphabet_;
-  const char* operation_;
-  std::uint64_t max_states_;
-};
-
-/// The states of `language` that are reached together with acceptance of `prefixes`, both over one alphabet.
-std::vector<bool> reached_behind(const Nfa& language, const Nfa& prefixes, std::uint64_t max_states) {
-  std::vector<bool> reached(language.states(), false);
-  std::optional<PairSearch> search;
+/// Goes through the pairs of states that words reach: `found` is given each once, by its number, and `move` every arc
+/// between numbers. `moves_apart`: a letter is read by one of the two (shuffle), not by both together (intersection).
+template <class Found, class Move>
+void for_pairs(const Nfa& a, const Nfa& b, PairSearch search, bool moves_apart, Found found, Move move) {
   const auto visit = [&](StatePair pair) {
-    if (!search)
-      search.emplace(pair, "the quotient", max_states);
-    else
-      search->visit(pair, 0, 0);
+    const PairSearch::Index fresh = search.size(), number = search.visit(pair);
+    if (number == fresh) found(pair);
+    return number;
   };
-  for (const State in_language : language.initial())
-    for (const State in_prefixes : prefixes.initial()) visit({in_language, in_prefixes});
-  if (!search) return reached;
-  for (PairSearch::Index i = 0; i < search->size(); ++i) {
-    const StatePair pair = (*search)[i];
-    if (prefixes.accepts(pair.b)) reached[pair.a] = true;
-    for (const Nfa::Arc& arc : language.arcs(pair.a)) {
-      if (arc.letter == kEpsilon) {
-        visit({arc.target, pair.b});
+  for (const State in_a : a.initial())
+    for (const State in_b : b.initial()) visit({in_a, in_b});
+  for (PairSearch::Index i = 0; i < search.size(); ++i) {
+    const StatePair pair = search[i];
+    for (const Nfa::Arc& arc : a.arcs(pair.a)) {
+      if (moves_apart || arc.letter == kEpsilon) {
+        move(i, arc.letter, visit({arc.target, pair.b}));
         continue;
       }
-      for (const Nfa::Arc& other : prefixes.arcs(pair.b))
-        if (other.letter == arc.letter) visit({arc.target, other.target});
+      for (const Nfa::Arc& other : b.arcs(pair.b))
+        if (other.letter == arc.letter) move(i, arc.letter, visit({arc.target, other.target}));
     }
-    for (const Nfa::Arc& arc : prefixes.arcs(pair.b))
-      if (arc.letter == kEpsilon) visit({pair.a, arc.target});
+    for (const Nfa::Arc& arc : b.arcs(pair.b))
+      if (moves_apart || arc.letter == kEpsilon) move(i, arc.letter, visit({pair.a, arc.target}));
   }
-  return reached;
+}
+
+/// The automaton that has a state for every pair, with the same number.
+Nfa product_of(const Nfa& a, const Nfa& b, PairSearch search, bool moves_apart) {
+  Nfa nfa(a.alphabet());
+  for_pairs(
+      a, b, std::move(search), moves_apart,
+      [&](StatePair pair) { nfa.add_state(a.accepts(pair.a) && b.accepts(pair.b)); },
+      [&](State from, Letter letter, State to) { nfa.add_arc(from, letter, to); });
+  for (State state = 0; state < a.initial().size() * b.initial().size(); ++state) nfa.add_initial(state);
+  return nfa;
 }
 
 /// Adds a state from which ε-moves lead to the marked ones of the first `states`, and makes it initial.
@@ -211,12 +160,12 @@ Nfa union_of(const Nfa& a, const Nfa& b) {
 
 Nfa intersection_of(const Nfa& a, const Nfa& b, std::uint64_t max_states) {
   const auto [left, right] = over_common_alphabet(a, b);
-  return NfaPairs(left, right, "intersection", max_states).reachable(/*moves_apart=*/false);
+  return product_of(left, right, {"intersection", max_states}, /*moves_apart=*/false);
 }
 
 Nfa shuffle(const Nfa& a, const Nfa& b, std::uint64_t max_states) {
   const auto [left, right] = over_common_alphabet(a, b);
-  return NfaPairs(left, right, "shuffle", max_states).reachable(/*moves_apart=*/true);
+  return product_of(left, right, {"shuffle", max_states}, /*moves_apart=*/true);
 }
 
 Nfa concatenation(const Nfa& a, const Nfa& b) {
@@ -283,8 +232,12 @@ Nfa subwords(const Nfa& nfa) {
 
 Nfa left_quotient(const Nfa& language, const Nfa& prefixes, std::uint64_t max_states) {
   const auto [whole, begun] = over_common_alphabet(language, prefixes);
+  std::vector<bool> reached(whole.states(), false);
+  for_pairs(
+      whole, begun, {"the quotient", max_states}, /*moves_apart=*/false,
+      [&](StatePair pair) { reached[pair.a] = reached[pair.a] || begun.accepts(pair.b); }, [](State, Letter, State) {});
   Nfa result = without_initial(whole);
-  start_at(result, reached_behind(whole, begun, max_states));
+  start_at(result, reached);
   return result;
 }
 

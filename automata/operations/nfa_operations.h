@@ -12,13 +12,6 @@
 
 namespace krohn {
 
-// Helpers of operations that pass through nondeterminism: copies of operands, and the
-// way back.
-
-/// Adds the states of the acceptor to `nfa`, read over its alphabet, and returns the number of the first. Arcs into
-/// states from which nothing is accepted are left out, so that subsets never tell those states apart. No initial state.
-State add_copy(Nfa& nfa, const Dfa& dfa, const std::vector<std::optional<Letter>>& letters);
-
 /// The minimal automaton of the language. Throws LimitError past `max_states` subsets.
 Dfa minimal_of(const Nfa& nfa, std::uint64_t max_states);
 

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
@@ -41,29 +40,22 @@ struct StatePair {
   State a = 0, b = 0;
 };
 
-/// The reachable pairs of states in the order of their length-lexicographically least words, each with the arc of the
-/// search tree that found it. 20 bytes a pair.
+/// Pairs of states, numbered as they are first visited. 12 bytes a pair.
 class PairSearch {
  public:
   using Index = RecordSet::Index;
 
-  /// Starts with the one pair. `operation` and `max_pairs` are for the LimitError.
-  PairSearch(StatePair start, const char* operation, std::uint64_t max_pairs);
+  /// `operation` and `max_pairs` are for the LimitError.
+  PairSearch(const char* operation, std::uint64_t max_pairs)
+      : pairs_(2), operation_(operation), max_pairs_(max_pairs) {}
 
   Index size() const { return pairs_.size(); }
   StatePair operator[](Index index) const { return {pairs_[index][0], pairs_[index][1]}; }
-  /// The index of the pair; on its first visit it becomes a child of `parent`. Throws LimitError.
-  Index visit(StatePair pair, Index parent, Letter letter);
-  /// The word from the start to the pair.
-  Word word_to(Index index) const;
+  /// Returns the number of the pair. Throws LimitError.
+  Index visit(StatePair pair);
 
  private:
-  struct Arc {
-    Index parent;
-    Letter letter;
-  };
   RecordSet pairs_;
-  std::vector<Arc> tree_;
   const char* operation_;
   std::uint64_t max_pairs_;
 };

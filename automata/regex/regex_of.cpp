@@ -16,7 +16,7 @@
 #include "krohn/automata/operations/determinise.h"
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
-#include "krohn/automata/operations/operations.h"
+#include "krohn/automata/operations/nfa_operations.h"
 #include "krohn/automata/operations/product.h"
 #include "krohn/automata/regex/regex.h"
 #include "krohn/automata/regex/regex_derivatives.h"
@@ -721,7 +721,7 @@ class Shortener {
 /// The minimal automaton of the words backwards, where it is no more than some times larger.
 std::optional<Dfa> reversed_of(const Dfa& minimal) {
   try {
-    return reverse(minimal, 4 * std::uint64_t{minimal.states()} + 16);
+    return minimal_of(reverse(to_nfa(minimal)), 4 * std::uint64_t{minimal.states()} + 16);
   } catch (const LimitError&) {
     return std::nullopt;
   }

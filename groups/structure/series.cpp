@@ -186,8 +186,6 @@ bool is_trivial(const PermutationGroup& group) {
 
 bool is_solvable(const PermutationGroup& group) { return is_trivial(derived_series(group).back()); }
 
-bool is_nilpotent(const PermutationGroup& group) { return is_trivial(lower_central_series(group).back()); }
-
 bool is_perfect(const PermutationGroup& group) { return order(derived_subgroup(group)) == order(group); }
 
 }  // namespace krohn

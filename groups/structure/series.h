@@ -48,7 +48,6 @@ std::vector<PermutationGroup> lower_central_series(const PermutationGroup& group
 
 bool is_trivial(const PermutationGroup& group);
 bool is_solvable(const PermutationGroup& group);
-bool is_nilpotent(const PermutationGroup& group);
 /// Equal to its derived subgroup. The trivial group is.
 bool is_perfect(const PermutationGroup& group);
 

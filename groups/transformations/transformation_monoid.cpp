@@ -164,12 +164,6 @@ TransformationMonoid::Word TransformationMonoid::word(Element e) const {
   return letters;
 }
 
-std::uint32_t TransformationMonoid::length(Element e) const {
-  std::uint32_t letters = 0;
-  for (; e != 0; e = prefix_[e]) ++letters;
-  return letters;
-}
-
 TransformationMonoid::Element TransformationMonoid::product(Element e, Element f) const {
   for (const std::uint32_t letter : word(f)) e = right(e, letter);
   return e;

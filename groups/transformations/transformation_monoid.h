@@ -123,12 +123,14 @@ class TransformationMonoid {
 
   Transformation element(Element e) const;
   std::optional<Element> find(const Transformation& transformation) const;
-  /// e · generator. Needs `complete()`, like everything that follows but `word` and `length`.
+  /// e · generator. Needs `complete()`, like everything that follows but `word`, `prefix` and `last`.
   Element right(Element e, std::uint32_t generator) const { return right_[std::size_t{e} * generators_ + generator]; }
 
-  /// The short-lex least word of an element, and its length. O(length).
+  /// The short-lex least word of an element. O(length).
   Word word(Element e) const;
-  std::uint32_t length(Element e) const;
+  /// The element of that word without its last letter, and that letter; of no identity.
+  Element prefix(Element e) const { return prefix_[e]; }
+  std::uint32_t last(Element e) const { return last_[e]; }
   /// e · f by tracing the word of f from e. O(length of f).
   Element product(Element e, Element f) const;
   bool is_idempotent(Element e) const { return product(e, e) == e; }
@@ -149,8 +151,8 @@ class TransformationMonoid {
   std::uint32_t generators_;
   bool complete_ = false;
   Blocks<Element> right_;
-  Blocks<Element> prefix_;      ///< the element of the word without its last letter
-  Blocks<std::uint16_t> last_;  ///< the last letter
+  Blocks<Element> prefix_;
+  Blocks<std::uint16_t> last_;
 };
 
 /// Two words of generators that are one element; `right` is the short-lex least of its words.

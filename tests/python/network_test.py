@@ -107,8 +107,11 @@ class Networks(unittest.TestCase):
             with open(os.path.join(folder, "s3.cert.json"), encoding="utf-8") as file:
                 self.assertEqual(file.read(), certificate.text())
             krohn.export(network, "numpy", os.path.join(folder, "s3.npz"))
-            np.testing.assert_array_equal(np.load(os.path.join(folder, "s3.npz"))["layers.0.A"],
-                                          network.state_dict()["layers.0.A"])
+            with np.load(os.path.join(folder, "s3.npz")) as archive:  # which compares every entry's checksum
+                found = {name: (array.dtype, array.shape, array.tobytes()) for name, array in archive.items()}
+            texts = {f"metadata.{name}": np.frombuffer(text.encode(), np.uint8) for name, text in network.metadata.items()}
+            self.assertEqual(found, {name: (array.dtype, array.shape, array.tobytes())
+                                     for name, array in {**network.state_dict(), **texts}.items()})
             transpositions = krohn.Automaton("name:S3", generators="transpositions")
             krohn.export(transpositions, "fla-deltanet", os.path.join(folder, "s3"))
             self.assertTrue(krohn.verify(os.path.join(folder, "s3"), precision="bf16").proved)

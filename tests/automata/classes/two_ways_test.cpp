@@ -185,7 +185,6 @@ void check(const Dfa& dfa, Tally& tally, Seen& seen) {
   const bool aperiodic = algebra.verdict("aperiodic").answer == Answer::kYes;
   if (semigroup.is_aperiodic() != aperiodic) differ("SF");
   const bool local = !local_violation(reduced);
-  if (local == local_semilattice_violation(semigroup).has_value()) differ("LT: on the automaton and on the semigroup");
   if (local != (algebra.verdict("locally testable").answer == Answer::kYes)) differ("LT: by the local verdicts");
   if (!piecewise_violation(reduced) != (algebra.verdict("J-trivial").answer == Answer::kYes)) differ("PT");
   for (const ClassVerdict& verdict : classes) {

@@ -458,24 +458,6 @@ TEST_CASE("operations on random nondeterministic automata with moves that read n
   }
 }
 
-TEST_CASE("the operations on deterministic automata agree with those on nondeterministic ones") {
-  Dice dice(12);
-  for (int i = 0; i < 300; ++i) {
-    CAPTURE(i);
-    const Dfa a = random_acceptor(dice, 1 + dice.below(4), 2), b = random_acceptor(dice, 1 + dice.below(4), 2);
-    const Nfa in_a = to_nfa(a), in_b = to_nfa(b);
-    const auto minimal = [](const Nfa& nfa) { return minimal_of(nfa, 100'000); };
-    CHECK(minimal(union_of(in_a, in_b)) == union_of(a, b));
-    CHECK(minimal(intersection_of(in_a, in_b)) == intersection_of(a, b));
-    CHECK(minimal(concatenation(in_a, in_b)) == concatenation(a, b));
-    CHECK(minimal(star(in_a)) == star(a));
-    CHECK(minimal(plus(in_a)) == plus(a));
-    CHECK(minimal(reverse(in_a)) == reverse(a));
-    CHECK(minimal(left_quotient(in_a, in_b)) == left_quotient(a, b));
-    CHECK(minimal(right_quotient(in_a, in_b)) == right_quotient(a, b));
-  }
-}
-
 TEST_CASE("images and preimages under maps of letters, word by word") {
   const std::vector<std::vector<Word>> maps{{{0}, {1}}, {{1}, {0}},   {{0, 1}, {0}}, {{}, {1}},
                                             {{}, {}},   {{0, 0}, {}}, {{0}, {0}}};
@@ -508,15 +490,6 @@ TEST_CASE("projection strikes out letters, and only letters that are there can b
   CHECK_THROWS_AS(homomorphic_image(nfa, {Alphabet::of_characters("x"), {{0}, {1}}}), InputError);
 }
 
-TEST_CASE("operands over different letters are read over all of them") {
-  const Dfa a = Dfa::acceptor(Alphabet::of_characters("a"), {0}, 0, {true});
-  const Dfa c = Dfa::acceptor(Alphabet::of_characters("c"), {0}, 0, {true});
-  CHECK(minimal_of(union_of(to_nfa(a), to_nfa(c)), 100) == union_of(a, c));
-  CHECK(minimal_of(concatenation(to_nfa(a), to_nfa(c)), 100) == concatenation(a, c));
-  CHECK(intersection_of(to_nfa(a), to_nfa(c)).accepts_word(Word{}));
-  CHECK_FALSE(intersection_of(to_nfa(a), to_nfa(c)).accepts_word(Word{0}));
-}
-
 TEST_CASE("pairs of states stop at the limit, and not one earlier") {
   Dice dice(14);
   const Nfa a = random_nfa(dice, 6, 2, 20, 0), b = random_nfa(dice, 6, 2, 20, 0);
@@ -530,38 +503,12 @@ namespace {
 
 bool accepts(const Dfa& dfa, const Word& word) { return dfa.accepts(dfa.run(word)); }
 
-Word prefix(const Word& word, std::size_t length) { return {word.begin(), word.begin() + static_cast<long>(length)}; }
-Word suffix(const Word& word, std::size_t start) { return {word.begin() + static_cast<long>(start), word.end()}; }
-
 Dfa nothing(Letter letters) {
   return Dfa::acceptor(first_letters(letters), std::vector<State>(letters, 0), 0, {false});
 }
 Dfa everything(Letter letters) { return complement(nothing(letters)); }
 Dfa empty_word(Letter letters) {
   return Dfa::acceptor(first_letters(letters), std::vector<State>(2 * letters, 1), 0, {true, false});
-}
-
-/// Exactly the given words, as a tree.
-Dfa finite_language(Letter letters, const std::set<Word>& words) {
-  std::vector<Word> nodes{{}};
-  for (const Word& word : words)
-    for (std::size_t length = 1; length <= word.size(); ++length) nodes.push_back(prefix(word, length));
-  const std::set<Word> distinct(nodes.begin(), nodes.end());
-  nodes.assign(distinct.begin(), distinct.end());
-  const auto number = [&](const Word& word) {
-    const auto place = std::lower_bound(nodes.begin(), nodes.end(), word);
-    return static_cast<State>(place != nodes.end() && *place == word ? place - nodes.begin()
-                                                                     : static_cast<long>(nodes.size()));
-  };
-  std::vector<State> table;
-  std::vector<bool> accepting;
-  for (const Word& node : nodes) {
-    accepting.push_back(words.count(node) == 1);
-    for (Letter letter = 0; letter < letters; ++letter) table.push_back(number(joined(node, {letter})));
-  }
-  accepting.push_back(false);
-  table.insert(table.end(), letters, static_cast<State>(nodes.size()));
-  return Dfa::acceptor(first_letters(letters), std::move(table), 0, accepting);
 }
 
 }  // namespace
@@ -608,100 +555,26 @@ TEST_CASE("laws of Boolean algebra hold as identity of canonical automata") {
   }
 }
 
-TEST_CASE("concatenation, star, plus and reverse agree with the words") {
-  Dice dice(3);
-  const std::vector<Word> words = short_words(2, 7);
-  for (int round = 0; round < 60; ++round) {
-    const Dfa a = random_acceptor(dice, 1 + dice.below(4), 2), b = random_acceptor(dice, 1 + dice.below(4), 2);
-    const Dfa product = concatenation(a, b), closure = star(a), positive = plus(a), backwards = reverse(a);
-    CAPTURE(round);
-    for (const Word& word : words) {
-      std::vector<bool> factors(word.size() + 1, false);  // the prefix of that length is a concatenation from a*
-      factors[0] = true;
-      bool in_product = false, in_plus = false;
-      for (std::size_t end = 0; end <= word.size(); ++end) {
-        in_product |= accepts(a, prefix(word, end)) && accepts(b, suffix(word, end));
-        for (std::size_t start = 0; start <= end; ++start) {
-          const bool last = factors[start] && accepts(a, suffix(prefix(word, end), start));
-          if (last) factors[end] = true;
-          if (last && end == word.size()) in_plus = true;
-        }
-      }
-      REQUIRE(accepts(product, word) == in_product);
-      REQUIRE(accepts(closure, word) == factors[word.size()]);
-      REQUIRE(accepts(positive, word) == in_plus);
-      REQUIRE(accepts(backwards, word) == accepts(a, Word(word.rbegin(), word.rend())));
-      REQUIRE(reverse_nfa(a).accepts_word(word) == accepts(backwards, word));
-    }
-  }
-}
-
-TEST_CASE("laws of the rational operations") {
-  Dice dice(4);
-  for (int round = 0; round < 150; ++round) {
-    const Letter letters = 1 + dice.below(2);
-    const Dfa a = random_acceptor(dice, 1 + dice.below(4), letters),
-              b = random_acceptor(dice, 1 + dice.below(3), letters);
-    const Dfa c = random_acceptor(dice, 1 + dice.below(3), letters);
-    CAPTURE(round);
-    REQUIRE(reverse(reverse(a)) == minimise(a));
-    REQUIRE(reverse(concatenation(a, b)) == concatenation(reverse(b), reverse(a)));
-    REQUIRE(concatenation(concatenation(a, b), c) == concatenation(a, concatenation(b, c)));
-    REQUIRE(concatenation(a, union_of(b, c)) == union_of(concatenation(a, b), concatenation(a, c)));
-    REQUIRE(concatenation(a, empty_word(letters)) == minimise(a));
-    REQUIRE(concatenation(nothing(letters), a) == nothing(letters));
-    REQUIRE(star(star(a)) == star(a));
-    REQUIRE(star(a) == union_of(plus(a), empty_word(letters)));
-    REQUIRE(plus(a) == concatenation(a, star(a)));
-    REQUIRE(star(union_of(a, b)) == star(concatenation(star(a), star(b))));
-  }
-}
-
-TEST_CASE("quotients agree with the words and obey their laws") {
-  Dice dice(5);
-  for (int round = 0; round < 150; ++round) {
-    const Letter letters = 1 + dice.below(2);
-    const Dfa language = random_acceptor(dice, 1 + dice.below(6), letters);
-    const Word u = random_word(dice, letters, 4), v = random_word(dice, letters, 4);
-    CAPTURE(round);
-    for (int i = 0; i < 30; ++i) {
-      const Word word = random_word(dice, letters, 12);
-      REQUIRE(accepts(left_quotient(language, u), word) == accepts(language, joined(u, word)));
-      REQUIRE(accepts(right_quotient(language, u), word) == accepts(language, joined(word, u)));
-    }
-    REQUIRE(left_quotient(left_quotient(language, u), v) == left_quotient(language, joined(u, v)));
-    REQUIRE(right_quotient(right_quotient(language, u), v) == right_quotient(language, joined(v, u)));
-    REQUIRE(left_quotient(language, finite_language(letters, {u})) == left_quotient(language, u));
-    REQUIRE(right_quotient(language, finite_language(letters, {u})) == right_quotient(language, u));
-    REQUIRE(left_quotient(language, finite_language(letters, {u, v})) ==
-            union_of(left_quotient(language, u), left_quotient(language, v)));
-    REQUIRE(right_quotient(language, finite_language(letters, {u, v})) ==
-            union_of(right_quotient(language, u), right_quotient(language, v)));
-    REQUIRE(left_quotient(concatenation(finite_language(letters, {u}), language), u) == minimise(language));
-    const Dfa other = random_acceptor(dice, 1 + dice.below(5), letters);
-    REQUIRE(reverse(left_quotient(language, other)) == right_quotient(reverse(language), reverse(other)));
-    REQUIRE(left_quotient(language, nothing(letters)) == nothing(letters));
-    REQUIRE(right_quotient(language, nothing(letters)) == nothing(letters));
-  }
-}
-
 TEST_CASE("operands over different alphabets are read over the common refinement") {
-  const Dfa only_a = finite_language(1, {{0}});                                     // {a} over {a}
-  const Dfa b_words = Dfa::acceptor(Alphabet::of_characters("b"), {0}, 0, {true});  // b*
+  const Dfa only_a = Dfa::acceptor(first_letters(1), {1, 2, 2}, 0, {false, true, false});  // {a} over {a}
+  const Dfa b_words = Dfa::acceptor(Alphabet::of_characters("b"), {0}, 0, {true});         // b*
+  const Nfa a = to_nfa(only_a), b = to_nfa(b_words);
   const Dfa either = union_of(only_a, b_words);
   REQUIRE(either.alphabet() == first_letters(2));
+  CHECK(minimal_of(union_of(a, b), 100) == either);
+  const auto are_b = [](const Word& word, std::ptrdiff_t first) {
+    return std::all_of(word.begin() + first, word.end(), [](Letter letter) { return letter == 1; });
+  };
   for (const Word& word : short_words(2, 5)) {
-    const bool all_b = std::all_of(word.begin(), word.end(), [](Letter letter) { return letter == 1; });
-    CHECK(accepts(either, word) == (word == Word{0} || all_b));
-    CHECK(accepts(concatenation(only_a, b_words), word) ==
-          (!word.empty() && word[0] == 0 && accepts(b_words, Word(word.size() - 1, 0)) &&
-           std::all_of(word.begin() + 1, word.end(), [](Letter l) { return l == 1; })));
+    CHECK(accepts(either, word) == (word == Word{0} || are_b(word, 0)));
+    CHECK(concatenation(a, b).accepts_word(word) == (!word.empty() && word[0] == 0 && are_b(word, 1)));
     CHECK(accepts(extend_alphabet(b_words, first_letters(1)), word) ==
           std::all_of(word.begin(), word.end(), [](Letter letter) { return letter == 0; }));  // b comes first there
   }
-  CHECK(is_empty(intersection_of(plus(only_a), plus(b_words))));
-  CHECK(left_quotient(either, only_a) == extend_alphabet(empty_word(1), first_letters(2)));
-  CHECK(equivalent(right_quotient(concatenation(only_a, b_words), b_words), concatenation(only_a, b_words)));
+  CHECK(is_empty(minimal_of(intersection_of(plus(a), plus(b)), 100)));
+  CHECK(minimal_of(left_quotient(union_of(a, b), a), 100) == extend_alphabet(empty_word(1), first_letters(2)));
+  const Dfa product = minimal_of(concatenation(a, b), 100);
+  CHECK(minimal_of(right_quotient(concatenation(a, b), b), 100) == product);
   CHECK(is_universal(complement(nothing(1))));
   CHECK_FALSE(is_universal(extend_alphabet(everything(1), first_letters(2))));
 }
@@ -783,30 +656,25 @@ TEST_CASE("empty alphabets, empty languages, one state") {
   CHECK(is_empty(no));
   CHECK(shortest_accepted_word(yes) == Word{});
   CHECK(union_of(yes, no) == yes);
-  CHECK(star(no) == yes);
-  CHECK(plus(no) == no);
-  CHECK(concatenation(yes, no) == no);
-  CHECK(reverse(yes) == yes);
-  CHECK(left_quotient(yes, Word{}) == yes);
+  const auto minimal = [](const Nfa& nfa) { return minimal_of(nfa, 100); };
+  CHECK(minimal(star(to_nfa(no))) == yes);
+  CHECK(minimal(plus(to_nfa(no))) == no);
+  CHECK(minimal(concatenation(to_nfa(yes), to_nfa(no))) == no);
+  CHECK(minimal(reverse(to_nfa(yes))) == yes);
+  CHECK(minimal(left_quotient(to_nfa(yes), to_nfa(yes))) == yes);
   CHECK(distinguishing_word(yes, no) == Word{});
-  CHECK(star(nothing(2)) == empty_word(2));
+  CHECK(minimal(star(to_nfa(nothing(2)))) == empty_word(2));
   CHECK(union_of(yes, nothing(2)) == empty_word(2));  // the empty word is in both worlds
 }
 
-TEST_CASE("what is no acceptor, too large, or over the wrong letters is refused") {
+TEST_CASE("what is no acceptor, too large, or over other letters is refused") {
   Dice dice(9);
   const Dfa machine = random_moore(dice, 4, 2, 3), acceptor = random_acceptor(dice, 4, 2);
   CHECK_THROWS_AS(union_of(machine, acceptor), InputError);
   CHECK_THROWS_AS(union_of(acceptor, machine), InputError);
   CHECK_THROWS_AS(complement(machine), InputError);
-  CHECK_THROWS_AS(concatenation(acceptor, machine), InputError);
-  CHECK_THROWS_AS(star(machine), InputError);
-  CHECK_THROWS_AS(reverse(machine), InputError);
-  CHECK_THROWS_AS(left_quotient(machine, Word{}), InputError);
   CHECK_THROWS_AS(is_empty(machine), InputError);
-  CHECK_THROWS_AS(left_quotient(acceptor, Word{0, 2}), InputError);
   CHECK_THROWS_AS(distinguishing_word(machine, random_acceptor(dice, 3, 3)), InputError);
   const Dfa large = random_acceptor(dice, 200, 2), larger = random_acceptor(dice, 200, 2);
   CHECK_THROWS_AS(union_of(large, larger, 1000), LimitError);
-  CHECK_THROWS_AS(reverse(large, 1000), LimitError);
 }

@@ -1,9 +1,7 @@
 #include <doctest/doctest.h>
 
-#include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 
 #include "krohn/groups/base/error.h"
@@ -15,26 +13,12 @@
 #include "krohn/groups/permutations/permutation.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
 #include "krohn/groups/permutations/stabilisers.h"
-#include "krohn/groups/structure/direct_factors.h"
 #include "krohn/groups/structure/series.h"
 #include "tests/groups/transitive_groups.h"
 
 using namespace krohn;
 
 namespace {
-
-/// Independent of chains: the closure under right multiplication by the generators, as a set of image vectors.
-std::size_t order_by_closure(const PermutationGroup& group) {
-  std::set<std::vector<Point>> seen;
-  std::vector<Permutation> queue{Permutation::identity(group.degree())};
-  seen.insert({queue[0].images().begin(), queue[0].images().end()});
-  for (std::size_t i = 0; i < queue.size(); ++i)
-    for (const auto& generator : group.generators()) {
-      const Permutation product = queue[i] * generator.value;
-      if (seen.insert({product.images().begin(), product.images().end()}).second) queue.push_back(product);
-    }
-  return queue.size();
-}
 
 std::string message_of(const std::string& name) {
   try {
@@ -131,69 +115,6 @@ TEST_CASE("wrong names say where and what was meant") {
   CHECK_THROWS_AS(named_group(std::string(100'000, '(')), InputError);
   CHECK(message_of("rubic").find("rubik") != std::string::npos);
   CHECK(message_of("Z2 x W4").find("column 6") != std::string::npos);
-}
-
-TEST_CASE("every transitive group of degree 2 to 8 has the order that GAP prints") {
-  std::ifstream file(std::string(KROHN_TEST_DATA) + "/gap/transitive_groups_deg2-8.tsv");
-  REQUIRE(file);
-  int rows = 0;
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream row(line);
-    unsigned degree = 0, id = 0;
-    std::size_t expected = 0;
-    std::string solvable, abelian, primitive;
-    if (!(row >> degree >> id >> expected >> solvable >> abelian >> primitive)) continue;
-    std::string list = line.substr(line.find('[') + 1);
-    list.resize(list.rfind(']'));
-    std::vector<Permutation> generators;
-    for (std::size_t start = 0, depth = 0, i = 0; i <= list.size(); ++i) {
-      if (i < list.size() && list[i] == '(') ++depth;
-      if (i < list.size() && list[i] == ')') --depth;
-      if (i == list.size() || (list[i] == ',' && depth == 0)) {
-        generators.push_back(parse_cycles(list.substr(start, i - start), degree));
-        start = i + 1;
-      }
-    }
-    CAPTURE(line);
-    const auto group = PermutationGroup::from_generators(degree, generators);
-    CHECK(order(group) == expected);
-    CHECK(order_by_closure(group) == expected);
-    CHECK(is_abelian(group) == (abelian == "true"));
-    CHECK(is_transitive(group));
-    CHECK(GroupElements::enumerate(group).size() == expected);
-    ++rows;
-  }
-  CHECK(rows == 86);
-}
-
-TEST_CASE("random groups: the chain's order, membership and base agree with plain closure") {
-  Random random(31);
-  for (int round = 0; round < 60; ++round) {
-    CAPTURE(round);
-    const Point degree = static_cast<Point>(1 + random.below(7));
-    std::vector<Permutation> generators;
-    for (std::uint64_t k = random.below(4); k > 0; --k) {
-      Permutation g = random_permutation(degree, random);
-      if (random.below(2)) g = g * g;  // smaller groups
-      generators.push_back(g);
-    }
-    const auto group = PermutationGroup::from_generators(degree, generators);
-    const StabiliserChain chain(group);
-    const GroupElements elements = GroupElements::enumerate(group);
-    CHECK(chain.order() == order_by_closure(group));
-    for (int i = 0; i < 20; ++i) {
-      const Permutation p = random_permutation(degree, random);
-      CHECK(chain.contains(p) == elements.find(p).has_value());
-      CHECK(chain.contains(chain.random_element(random)));
-    }
-    std::set<std::vector<Point>> base_images;
-    for (ElementIndex e = 0; e < elements.size(); ++e) {
-      std::vector<Point> images;
-      for (const Point b : chain.base()) images.push_back(elements[e][b]);
-      base_images.insert(images);
-    }
-    CHECK(base_images.size() == elements.size());
-  }
 }
 
 TEST_CASE("bases have the lengths that MATH.md §2 counts on") {

@@ -276,6 +276,15 @@ TEST_CASE("random groups: the chain agrees with the deterministic reference") {
       CHECK(chain.contains(p) == reference.contains(p));
       CHECK(reference.contains(chain.random_element(random)));
     }
+    if (chain.order() > 5040) continue;
+    std::set<std::vector<Point>> base_images;
+    for (const Permutation& g : elements_by_closure(group)) {
+      CHECK(chain.contains(g));
+      std::vector<Point> images;
+      for (const Point b : chain.base()) images.push_back(g[b]);
+      base_images.insert(images);
+    }
+    CHECK(base_images.size() == chain.order());
   }
   for (const char* name : {"M11", "M12", "PSL(2,11)", "S4wrS2", "Z2^6", "Q16"}) {
     CAPTURE(name);

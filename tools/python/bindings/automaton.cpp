@@ -133,22 +133,28 @@ Text word_of(const DecidingWord& answer, const Dfa& a, const Dfa& b) {
   return common_alphabet(a, b).format_word(*answer.word);
 }
 
-/// The minimal result of an operation on nondeterministic automata.
-template <Nfa operation(const Nfa& nfa)>
-Dfa changed(const Dfa& dfa) {
-  require_acceptor(dfa, "the operation");
-  return minimal_of(operation(to_nfa(dfa)), kDefaultMaxStates);
+Nfa operand(const Dfa& dfa, const char* operation) {
+  require_acceptor(dfa, operation);
+  return to_nfa(dfa);
 }
 
-Dfa shuffled(const Dfa& a, const Dfa& b) {
-  require_acceptor(a, "shuffle");
-  require_acceptor(b, "shuffle");
-  return minimal_of(shuffle(to_nfa(a), to_nfa(b)), kDefaultMaxStates);
+/// The minimal automaton of an operation on nondeterministic ones.
+auto changed(const char* name, Nfa operation(const Nfa& nfa)) {
+  return [=](const Dfa& dfa) { return minimal_of(operation(operand(dfa, name)), kDefaultMaxStates); };
+}
+auto combined(const char* name, Nfa operation(const Nfa& a, const Nfa& b)) {
+  return [=](const Dfa& a, const Dfa& b) {
+    return minimal_of(operation(operand(a, name), operand(b, name)), kDefaultMaxStates);
+  };
+}
+auto combined(const char* name, Nfa operation(const Nfa& a, const Nfa& b, std::uint64_t max_states)) {
+  return [=](const Dfa& a, const Dfa& b) {
+    return minimal_of(operation(operand(a, name), operand(b, name), kDefaultMaxStates), kDefaultMaxStates);
+  };
 }
 
 Dfa projected(const Dfa& dfa, const std::string& letters) {
-  require_acceptor(dfa, "projection");
-  return minimal_of(projection(to_nfa(dfa), parse_alphabet(letters)), kDefaultMaxStates);
+  return minimal_of(projection(operand(dfa, "projection"), parse_alphabet(letters)), kDefaultMaxStates);
 }
 
 /// Decimal digits: counts may have thousands.
@@ -215,25 +221,19 @@ void bind_automaton(nb::module_& module) {
       .def(
           "difference", [](const Dfa& a, const Dfa& b) { return difference_of(a, b); }, unlocked, "other"_a)
       .def(
-          "concatenation", [](const Dfa& a, const Dfa& b) { return concatenation(a, b); }, unlocked, "other"_a)
-      .def(
-          "star", [](const Dfa& dfa) { return star(dfa); }, unlocked)
-      .def(
-          "reverse", [](const Dfa& dfa) { return reverse(dfa); }, unlocked)
-      .def(
           "symmetric_difference", [](const Dfa& a, const Dfa& b) { return symmetric_difference_of(a, b); }, unlocked,
           "other"_a)
-      .def(
-          "plus", [](const Dfa& dfa) { return plus(dfa); }, unlocked)
-      .def(
-          "left_quotient", [](const Dfa& a, const Dfa& b) { return left_quotient(a, b); }, unlocked, "prefixes"_a)
-      .def(
-          "right_quotient", [](const Dfa& a, const Dfa& b) { return right_quotient(a, b); }, unlocked, "suffixes"_a)
-      .def("shuffle", &shuffled, unlocked, "other"_a)
-      .def("prefixes", &changed<prefixes>, unlocked)
-      .def("suffixes", &changed<suffixes>, unlocked)
-      .def("factors", &changed<factors>, unlocked)
-      .def("subwords", &changed<subwords>, unlocked)
+      .def("concatenation", combined("concatenation", concatenation), unlocked, "other"_a)
+      .def("star", changed("star", star), unlocked)
+      .def("plus", changed("plus", plus), unlocked)
+      .def("reverse", changed("reversal", reverse), unlocked)
+      .def("left_quotient", combined("the left quotient", left_quotient), unlocked, "prefixes"_a)
+      .def("right_quotient", combined("the right quotient", right_quotient), unlocked, "suffixes"_a)
+      .def("shuffle", combined("shuffle", shuffle), unlocked, "other"_a)
+      .def("prefixes", changed("the operation", prefixes), unlocked)
+      .def("suffixes", changed("the operation", suffixes), unlocked)
+      .def("factors", changed("the operation", factors), unlocked)
+      .def("subwords", changed("the operation", subwords), unlocked)
       .def("projection", &projected, unlocked, "letters"_a)
       .def("is_empty", &is_empty, unlocked)
       .def("is_finite", &is_finite, unlocked)
