@@ -215,6 +215,8 @@ Context descend(const LabelMachine& machine, std::size_t k, Context node, Label 
   return machine.readout[k][std::size_t{node} * machine.layers[k].labels + label];
 }
 
+}  // namespace
+
 std::optional<State> decoded(const LabelMachine& machine, std::span<const Label> tuple) {
   Context node = 0;
   for (std::size_t k = 0; k < machine.layers.size(); ++k)
@@ -222,6 +224,8 @@ std::optional<State> decoded(const LabelMachine& machine, std::span<const Label>
   if (node == kNoContext) return std::nullopt;
   return node;
 }
+
+namespace {
 
 std::string letter_text(const Dfa& dfa, Letter letter) {
   return fmt::format("letter \"{}\"", dfa.alphabet().name(letter));
@@ -357,7 +361,8 @@ class Induction {
   std::vector<std::vector<bool>> live_;
 };
 
-/// One step of all layers; false when the wiring has no entry.
+}  // namespace
+
 bool step_tuple(const LabelMachine& machine, Letter letter, std::span<const Label> from, std::span<Label> to) {
   Context context = letter;
   for (std::size_t k = 0; k < machine.layers.size(); ++k) {
@@ -370,8 +375,6 @@ bool step_tuple(const LabelMachine& machine, Letter letter, std::span<const Labe
   }
   return true;
 }
-
-}  // namespace
 
 LabelMachine label_machine(const Cascade& cascade) {
   LabelMachine machine;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -42,6 +43,13 @@ struct LabelMachine {
   std::vector<LabelLayer> layers;
   std::span<const std::vector<Context>> readout;  ///< per layer: node · labels + label ↦ node, as in Readout
 };
+
+/// The state that the readout gives of a tuple of states, one of each layer; nothing where a label or an entry is
+/// missing.
+std::optional<State> decoded(const LabelMachine& machine, std::span<const Label> tuple);
+
+/// One step of all layers; false when the wiring has no entry.
+bool step_tuple(const LabelMachine& machine, Letter letter, std::span<const Label> from, std::span<Label> to);
 
 /// The machine of a cascade: states are labels, moves are actions. The cascade must outlive it.
 LabelMachine label_machine(const Cascade& cascade);

@@ -537,7 +537,8 @@ void run_slice(Ranks& ranks, const Runner& runner, const json& asked) {
 
 /// All pairs that the search may find, in that of one process.
 bool fits_in_memory(const Network& network, const CertifyOptions& options) {
-  const std::uint64_t words = 1 + make_pair_machine(network, options.arithmetic, options.form)->words();
+  const std::uint64_t words =
+      1 + network_reader(network, options.arithmetic, options.form, NetworkReading::kPairs)->start().size();
   return options.max_pairs <= options.max_bytes / (4 * words + 20);
 }
 

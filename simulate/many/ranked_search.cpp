@@ -67,8 +67,9 @@ class RankedPairs {
         automaton_(network.automaton),
         options_(options),
         kept_(kept),
-        machine_(make_pair_machine(network, options.arithmetic, options.form)),
-        width_(1 + machine_->words()),
+        machine_(network_reader(network, options.arithmetic, options.form, NetworkReading::kPairs)),
+        memory_(machine_->start()),
+        width_(1 + memory_.size()),
         letters_(std::max<std::uint64_t>(1, machine_->letters())),
         held_(width_, options.max_bytes, kept.folder, kept.max_disk_bytes),
         record_(width_),
@@ -98,8 +99,8 @@ class RankedPairs {
 
   /// The first pair, unless the answer before any letter is wrong.
   bool start() {
-    const State answer = machine_->start(record_.data() + 1);
-    record_[0] = automaton_.initial();
+    const State answer = machine_->answer_at_start().output;
+    put_record(automaton_.initial(), machine_->start());
     if (answer != automaton_.initial()) {
       wrong_ = {0, automaton_.initial(), answer};
       return false;
@@ -156,6 +157,11 @@ class RankedPairs {
       throw InputError(kept_.folder, fmt::format("it should hold {}, and has {}, of which {} are different; it is "
                                                  "damaged, remove it and start again",
                                                  counted(stand_.pairs, "pair"), read, fresh));
+  }
+
+  void put_record(State state, const LetterReader::Memory& memory) {
+    record_[0] = state;
+    std::ranges::copy(memory, record_.begin() + 1);
   }
 
   // ---- A round: the next pairs of the level
@@ -244,10 +250,10 @@ class RankedPairs {
     if (is_out_of_memory_ || !is_share_whole_) return;
     for (std::uint64_t pair = share.begin; pair < share.end; ++pair) {
       const std::uint32_t* const from = share_.data() + (pair - share.begin) * width_;
-      machine_->load(from + 1);
       for (Letter letter = 0; letter < machine_->letters(); ++letter) {
-        const State answer = machine_->step(letter, /*asked=*/true, record_.data() + 1);
-        record_[0] = automaton_.next(from[0], letter);
+        memory_.assign(from + 1, from + width_);
+        const State answer = machine_->step(letter, memory_, /*asked=*/true).output;
+        put_record(automaton_.next(from[0], letter), memory_);
         const std::uint64_t transition = pair * letters_ + letter;
         if (answer != record_[0]) {
           mistake_ = {transition, record_[0], answer};
@@ -469,7 +475,8 @@ class RankedPairs {
   const Dfa& automaton_;
   const CertifyOptions& options_;
   const KeptSearch& kept_;
-  std::unique_ptr<PairMachine> machine_;
+  std::unique_ptr<LetterReader> machine_;
+  LetterReader::Memory memory_;
   std::size_t width_;      ///< words of a record: the automaton's state, and what the network remembers
   std::uint64_t letters_;  ///< 1 where there are none
   PairSearchStand stand_;

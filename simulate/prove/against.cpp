@@ -176,9 +176,10 @@ std::optional<ReadModel> read_language(const Network& network, const Question& q
     std::unique_ptr<LetterReader> reader;
     TrackedAutomaton tracked;
   };
-  const auto owner = std::make_shared<const Owner>(Owner{
-      network_reader(network, question.how.arithmetic, question.how.form, {own.outputs().begin(), own.outputs().end()}),
-      *tracked_language(*question.against, own, common)});
+  const auto owner = std::make_shared<const Owner>(
+      Owner{network_reader(network, question.how.arithmetic, question.how.form, NetworkReading::kMargins,
+                           {own.outputs().begin(), own.outputs().end()}),
+            *tracked_language(*question.against, own, common)});
   const auto name_of = [&own](Output output) { return own.output_names()[output]; };
   return ReadModel{.reader = *owner->reader, .tracked = owner->tracked, .name_of = name_of, .owner = owner};
 }
@@ -193,7 +194,7 @@ bool is_settled_by(const Language& language, ModelVerdict& verdict, const Networ
     return true;
   if (const auto tracked = tracked_language(language, own, refine(own.alphabet(), language.automaton.alphabet())))
     give_proof(certificate,
-               *network_reader(network, certificate.arithmetic, certificate.form,
+               *network_reader(network, certificate.arithmetic, certificate.form, NetworkReading::kPairs,
                                {own.outputs().begin(), own.outputs().end()}),
                *tracked);
   return true;

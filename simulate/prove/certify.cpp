@@ -59,14 +59,18 @@ Certificate in_any_order(const Network& network, const CertifyOptions& options) 
 Proof exact_proof(const Network& network, const Certificate& exact, CertifyOptions options) {
   options.arithmetic = Precision::kFp64;
   options.form = Form::kStructured;
-  const auto closed = within_time(0.5, [&] { return certify_closed_codewords(network, options); });
-  if (!closed) return {};
-  Certificate written = exact;
-  written.form = Form::kStructured;
-  written.order = {};
-  written.claim = Proved{};
-  written.proof = closed->proof;
-  return recheck(with_steps(written, network), network).established ? closed->proof : Proof();
+  const auto proof = within_time(0.5, [&]() -> std::optional<Proof> {
+    const std::optional<Certificate> closed = certify_closed_codewords(network, options);
+    if (!closed) return std::nullopt;
+    Certificate written = exact;
+    written.form = Form::kStructured;
+    written.order = {};
+    written.claim = Proved{};
+    written.proof = closed->proof;
+    if (!recheck(with_steps(written, network), network).established) return std::nullopt;
+    return closed->proof;
+  });
+  return proof.value_or(Proof());
 }
 
 /// Everything but long words.

@@ -15,6 +15,7 @@
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/evaluate/rounded_network.h"
+#include "krohn/simulate/prove/claims/closed_layer.h"
 #include "krohn/simulate/prove/claims/unit_moves.h"
 #include "krohn/simulate/prove/machine/reader_run.h"
 #include "krohn/simulate/prove/pairs/network_machine.h"
@@ -218,197 +219,78 @@ void require_room(std::uint64_t steps, std::uint64_t bytes, const StepLimits& li
     throw LimitError(fmt::format("the certificate would take more than {} MiB", limits.max_bytes >> 20));
 }
 
-// ---- Tuples of labels
+using Describe = std::function<void(const LetterReader::Memory&, ReachedPair&)>;
 
-/// The machine of labels that closed tables describe, walked from its start.
-class Tuples {
- public:
-  Tuples(const ClosedCodewords& proof, const Network& network, const StepLimits& limits)
-      : proof_(proof), network_(network), limits_(limits) {
-    for (std::size_t k = 0; k < proof.layers.size(); ++k) {
-      const Layer& layer = network.layers[k];
-      std::map<std::pair<Action, std::uint32_t>, std::size_t> move_of;
-      for (std::size_t m = 0; m < proof.layers[k].moves.size(); ++m)
-        move_of[{proof.layers[k].moves[m].action, proof.layers[k].moves[m].book}] = m;
-      auto& moves = move_of_.emplace_back();
-      for (Context c = 0; c < layer.wiring.action_of.size(); ++c)
-        moves.push_back(
-            move_of.at({layer.wiring.action_of[c], layer.book_of_context.empty() ? 0 : layer.book_of_context[c]}));
-    }
-  }
+constexpr std::uint64_t kEveryLength = std::numeric_limits<std::uint64_t>::max();
 
-  std::vector<LabelTuple> list() {
-    number({network_.automaton.initial(), std::vector<std::uint32_t>(proof_.layers.size(), 0)});
-    for (std::size_t at = 0; at < tuples_.size(); ++at) {
-      require_room(tuples_.size(), tuples_.size() * (proof_.layers.size() + network_.automaton.letters()) * 4, limits_);
-      std::vector<std::uint32_t> next;
-      for (Letter letter = 0; letter < network_.automaton.letters(); ++letter)
-        next.push_back(number({network_.automaton.next(tuples_[at].state, letter), after(tuples_[at].places, letter)}));
-      tuples_[at].next = std::move(next);
-    }
-    return std::move(tuples_);
-  }
-
- private:
-  using Key = std::pair<State, std::vector<std::uint32_t>>;
-
-  std::uint32_t number(Key key) {
-    const auto [known, fresh] = known_.try_emplace(std::move(key), static_cast<std::uint32_t>(tuples_.size()));
-    if (fresh) tuples_.push_back({known->first.first, known->first.second, {}});
-    return known->second;
-  }
-
-  std::vector<std::uint32_t> after(const std::vector<std::uint32_t>& places, Letter letter) const {
-    std::vector<std::uint32_t> moved = places;
-    Context context = letter;
-    for (std::size_t k = 0; k < places.size(); ++k) {
-      const Layer& layer = network_.layers[k];
-      moved[k] = proof_.layers[k].next[move_of_[k][context]][places[k]];
-      if (k + 1 == places.size()) break;
-      context =
-          layer.wiring
-              .next[std::size_t{context} * layer.labels + codeword_label(layer, proof_.layers[k].codewords[places[k]])];
-    }
-    return moved;
-  }
-
-  const ClosedCodewords& proof_;
-  const Network& network_;
-  const StepLimits& limits_;
-  std::vector<std::vector<std::size_t>> move_of_;  ///< by layer and context
-  std::map<Key, std::uint32_t> known_;
-  std::vector<LabelTuple> tuples_;
-};
-
-// ---- Pairs
-
-/// A machine that reads letters has
-///   Memory: what it remembers; start(); step(const Memory&, Letter); key(const Memory&), as many words for each and
-///   equal where they are equal; describe(const Memory&, ReachedPair&)
-template <class Arithmetic>
-class NetworkSteps {
- public:
-  using Number = typename Arithmetic::Number;
-  struct Memory {
-    std::vector<Number> numbers;
-    std::vector<Label> labels;
-    std::uint64_t phase = 0;
-  };
-
-  NetworkSteps(const Network& network, Form form) : network_(network, form), scratch_(network_.make_scratch()) {}
-
-  Memory start() const {
-    Memory memory{std::vector<Number>(network_.size()), std::vector<Label>(network_.layers().size())};
-    network_.start(memory.numbers.data(), memory.labels.data());
-    return memory;
-  }
-  Memory step(const Memory& from, Letter letter) {
-    Memory to = from;
-    network_.step(from.numbers.data(), from.labels.data(), letter, to.numbers.data(), to.labels.data(), scratch_);
-    if (network_.snap_every() == 0 || ++to.phase < network_.snap_every()) return to;
-    network_.snap(to.numbers.data(), to.labels.data(), scratch_);
-    to.phase = 0;
-    return to;
-  }
-  static std::vector<std::uint32_t> key(const Memory& memory) {
-    std::vector<std::uint32_t> key;
-    const auto append = [&key](std::uint64_t bits) {
-      key.push_back(static_cast<std::uint32_t>(bits));
-      key.push_back(static_cast<std::uint32_t>(bits >> 32));
-    };
-    append(memory.phase);
-    key.insert(key.end(), memory.labels.begin(), memory.labels.end());
-    for (const Number entry : memory.numbers) append(state_bits<Arithmetic>(entry));
-    return key;
-  }
-  void describe(const Memory& memory, ReachedPair& pair) const {
-    pair.labels = memory.labels;
-    pair.phase = memory.phase;
-    std::size_t from = 0;
-    for (const auto& layer : network_.layers()) {
-      auto& list = pair.numbers.emplace_back();
-      for (std::size_t i = 0; i < layer.size(); ++i) list.push_back(to_double(memory.numbers[from + i]) + 0.0);
-      from += layer.size();
-    }
-  }
-  std::size_t size() const { return network_.size(); }
-
- private:
-  RoundedNetwork<Arithmetic> network_;
-  typename RoundedNetwork<Arithmetic>::Scratch scratch_;
-};
-
-template <class Real>
-class ReaderSteps {
- public:
-  using Memory = LetterReader::Memory;
-
-  /// `numbers`: that the reader remembers.
-  ReaderSteps(const LetterReader& reader, std::size_t numbers) : reader_(reader), numbers_(numbers) {}
-  Memory start() const { return reader_.start(); }
-  Memory step(const Memory& from, Letter letter) const {
-    Memory to = from;
-    reader_.step(letter, to, false);
-    return to;
-  }
-  static Memory key(const Memory& memory) { return memory; }
-  void describe(const Memory& memory, ReachedPair& pair) const {
-    std::vector<Real> numbers(numbers_);
-    std::memcpy(static_cast<void*>(numbers.data()), memory.data(), numbers.size() * sizeof(Real));
-    auto& list = pair.numbers.emplace_back();
-    for (const Real number : numbers) list.push_back(static_cast<double>(number) + 0.0);
-  }
-  std::size_t size() const { return reader_.start().size(); }
-
- private:
-  const LetterReader& reader_;
-  std::size_t numbers_;
-};
-
-std::size_t remembered_by(const Operations& operations) {
-  for (const Operation& operation : operations.list)
-    if (operation.what == "memory") return operation.size;
-  return 0;
-}
-
-/// Pairs of a state and a memory, breadth-first: those that fewer than `length` letters reach; `length` 2^64 − 1: all.
-template <class Machine>
-std::vector<ReachedPair> list_pairs(Machine machine, const TrackedAutomaton& tracked, std::uint64_t length,
-                                    const StepLimits& limits) {
+/// Pairs of a state and a memory, breadth-first: those that fewer than `length` letters reach. `bytes`: of a pair.
+std::vector<ReachedPair> list_pairs(const LetterReader& reader, const TrackedAutomaton& tracked, std::uint64_t length,
+                                    std::uint64_t bytes, const StepLimits& limits, const Describe& describe) {
   const Dfa& automaton = tracked.automaton;
-  const bool is_closed = length == std::numeric_limits<std::uint64_t>::max();
+  const bool is_closed = length == kEveryLength;
   std::vector<ReachedPair> pairs;
-  std::vector<typename Machine::Memory> memories;
   std::vector<std::uint64_t> depths;
-  RecordSet known(Machine::key(machine.start()).size() + 1);  // numbered as the pairs are
-  const auto number = [&](std::uint64_t depth, State state, typename Machine::Memory memory) {
-    std::vector<std::uint32_t> key = Machine::key(memory);
-    key.push_back(state);
-    const auto [at, fresh] = known.insert(key);
+  LetterReader::Memory from = reader.start(), to = from;
+  RecordSet known(from.size() + 1);  // numbered as the pairs are
+  std::vector<std::uint32_t> record;
+  const auto number = [&](std::uint64_t depth, State state, const LetterReader::Memory& memory) {
+    record.assign(memory.begin(), memory.end());
+    record.push_back(state);
+    const auto [at, fresh] = known.insert(record);
     if (fresh) {
       pairs.push_back({is_closed ? 0 : depth, state, {}, 0, {}, {}});
-      machine.describe(memory, pairs.back());
-      memories.push_back(std::move(memory));
+      describe(memory, pairs.back());
       depths.push_back(depth);
     }
     return at;
   };
-  number(0, automaton.initial(), machine.start());
+  number(0, automaton.initial(), from);
   for (std::size_t at = 0; at < pairs.size(); ++at) {
     Interruption::check();
     TimeLimit::check();
-    require_room(pairs.size(), pairs.size() * (128 + 16 * machine.size()), limits);
+    require_room(pairs.size(), pairs.size() * bytes, limits);
     if (!is_closed && depths[at] + 1 >= length) continue;
+    const RecordSet::Record of_pair = known[static_cast<RecordSet::Index>(at)];
+    from.assign(of_pair.begin(), of_pair.end() - 1);
     std::vector<std::uint32_t> next;
     for (Letter letter = 0; letter < automaton.letters(); ++letter) {
       const State state = automaton.next(pairs[at].state, letter);
-      next.push_back(tracked.wanted[state] == TrackedAutomaton::kNoSuchWord
-                         ? UINT32_MAX
-                         : number(depths[at] + 1, state, machine.step(memories[at], letter)));
+      if (tracked.wanted[state] == TrackedAutomaton::kNoSuchWord) {
+        next.push_back(UINT32_MAX);
+        continue;
+      }
+      to = from;
+      reader.step(letter, to, false);
+      next.push_back(number(depths[at] + 1, state, to));
     }
     pairs[at].next = std::move(next);
   }
   return pairs;
+}
+
+/// The tuples of labels that closed tables describe, from their start.
+std::vector<LabelTuple> list_tuples(const ClosedCodewords& proof, const Network& network, const StepLimits& limits) {
+  LabelMachine machine;
+  for (std::size_t k = 0; k < proof.layers.size(); ++k) {
+    const ClosedTable& table = proof.layers[k];
+    std::vector<LayerMove> moves;
+    LabelLayer& layer = machine.layers.emplace_back(wired_layer(network.layers[k], moves));
+    layer.states = static_cast<Label>(table.codewords.size());
+    for (std::size_t m = 0; m < moves.size(); ++m) {
+      const ClosedTable::Move move{moves[m].first, moves[m].second};
+      layer.moves[m] =
+          table.next.at(static_cast<std::size_t>(std::ranges::find(table.moves, move) - table.moves.begin()));
+    }
+    for (const std::uint32_t i : table.codewords) layer.shown.push_back(codeword_label(network.layers[k], i));
+  }
+  machine.readout = network.readout.next;
+  const std::uint64_t bytes = (proof.layers.size() + network.automaton.letters()) * sizeof(std::uint32_t);
+  const auto keep_places = [](const LetterReader::Memory& places, ReachedPair& pair) { pair.labels = places; };
+  std::vector<LabelTuple> tuples;
+  for (ReachedPair& pair : list_pairs(LabelReader(machine, network.automaton.letters()), every_state(network.automaton),
+                                      kEveryLength, bytes, limits, keep_places))
+    tuples.push_back({pair.state, std::move(pair.labels), std::move(pair.next)});
+  return tuples;
 }
 
 /// The certificate with its pairs; `list(tracked, length)` lists them.
@@ -417,7 +299,7 @@ void list_all(Certificate& certificate, const StepLimits& limits, const List& li
   if (auto* reached = std::get_if<ReachedPairs>(&certificate.proof)) {
     require_room(reached->pairs, 0, limits);
     const bool is_closed = certificate.is<Proved>();
-    reached->list = list(is_closed ? std::numeric_limits<std::uint64_t>::max() : certificate.length());
+    reached->list = list(is_closed ? kEveryLength : certificate.length());
     reached->pairs = reached->list.size();
     reached->depth = 0;
     for (const ReachedPair& pair : reached->list) reached->depth = std::max(reached->depth, pair.depth);
@@ -431,30 +313,37 @@ void list_all(Certificate& certificate, const StepLimits& limits, const List& li
 Certificate with_steps(Certificate certificate, const Network& network, const StepLimits& limits) {
   auto* closed = std::get_if<ClosedCodewords>(&certificate.proof);
   if (auto* any = std::get_if<AnyOrder>(&certificate.proof)) closed = &any->codewords;
-  if (closed != nullptr && !closed->by_induction) closed->tuples = Tuples(*closed, network, limits).list();
+  if (closed != nullptr && !closed->by_induction) closed->tuples = list_tuples(*closed, network, limits);
   list_all(certificate, limits, [&](std::uint64_t length) {
     const TrackedAutomaton tracked = certificate.language ? *certificate.language : every_state(network.automaton);
-    return with_arithmetic(certificate.arithmetic, [&](auto type) {
-      return list_pairs(NetworkSteps<decltype(type)>(network, certificate.form), tracked, length, limits);
-    });
+    const auto reader = network_reader(network, certificate.arithmetic, certificate.form, NetworkReading::kLabels);
+    std::uint64_t numbers = 0;
+    for (const Layer& layer : network.layers) numbers += std::uint64_t{layer.dimension} * layer.columns;
+    return list_pairs(*reader, tracked, length, 128 + 16 * numbers, limits,
+                      [&](const auto& memory, ReachedPair& pair) { reader->describe(memory, pair); });
   });
   return certificate;
 }
 
 Certificate with_steps(Certificate certificate, const LetterReader& reader, const StepLimits& limits) {
   list_all(certificate, limits, [&](std::uint64_t length) {
-    const auto listed = [&]<class Real>(Real) {
-      return list_pairs(ReaderSteps<Real>(reader, remembered_by(*certificate.operations)), *certificate.language,
-                        length, limits);
+    const Operations& operations = *certificate.operations;
+    const auto remembered = std::ranges::find(operations.list, "memory", &Operation::what);
+    const std::size_t count = remembered == operations.list.end() ? 0 : remembered->size;
+    const auto describe = [&](const LetterReader::Memory& memory, ReachedPair& pair) {
+      auto& list = pair.numbers.emplace_back();
+      for (std::size_t i = 0; i < count; ++i) {
+        const auto number = [&]<class Real>(Real real) {
+          std::memcpy(static_cast<void*>(&real), reinterpret_cast<const char*>(memory.data()) + i * sizeof(Real),
+                      sizeof(Real));
+          return static_cast<double>(real) + 0.0;
+        };
+        list.push_back(operations.format == Precision::kFp64   ? number(double{})
+                       : operations.format == Precision::kBf16 ? number(Eigen::bfloat16{})
+                                                               : number(float{}));
+      }
     };
-    switch (certificate.operations->format) {
-      case Precision::kFp64:
-        return listed(double{});
-      case Precision::kBf16:
-        return listed(Eigen::bfloat16{});
-      default:
-        return listed(float{});
-    }
+    return list_pairs(reader, *certificate.language, length, 128 + 16 * reader.start().size(), limits, describe);
   });
   return certificate;
 }

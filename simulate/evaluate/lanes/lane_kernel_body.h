@@ -9,6 +9,7 @@
 #include "krohn/simulate/evaluate/lanes/lane_kernel_table.h"
 #include "krohn/simulate/evaluate/lanes/lane_program.h"
 #include "krohn/simulate/evaluate/lanes/lane_stages.h"
+#include "krohn/simulate/evaluate/lanes/lanes.h"
 
 namespace krohn {
 namespace {
@@ -226,6 +227,17 @@ inline void fill_random_lanes(const std::uint64_t* keys, std::uint64_t first, st
         fraction[lane] = (middle << 32) | (low & 0xffffffffU);
       }
   }
+}
+
+inline LaneKernels kernels_of_this_unit() {
+  using Doubles = LaneVectors<double>;
+  using Floats = LaneVectors<float>;
+  return {&run_lane_program<Doubles, RoundNothing<Doubles>>,
+          &run_lane_program<Floats, RoundNothing<Floats>>,
+          &run_lane_program<Floats, RoundEach<Floats, ToFp16<Floats>>>,
+          &run_lane_program<Floats, RoundEach<Floats, ToBf16<Floats>>>,
+          &fill_random_lanes,
+          &compare_lanes<Floats>};
 }
 
 }  // namespace

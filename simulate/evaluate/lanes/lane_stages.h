@@ -63,13 +63,13 @@ class LaneStages {
   template <class Store>
   static void look_up(const Number* table, const Index* at, std::uint32_t entries, Store store) {
     if (entries <= L::width && entries <= L::in_registers) {
-      for (std::size_t u = 0; u < kVectors; ++u) store(u, L::lookup_1(table, at[u]));
+      for (std::size_t u = 0; u < kVectors; ++u) store(u, L::template lookup<1>(table, at[u]));
     } else if (entries <= 2 * L::width && entries <= L::in_registers) {
-      for (std::size_t u = 0; u < kVectors; ++u) store(u, L::lookup_2(table, at[u]));
+      for (std::size_t u = 0; u < kVectors; ++u) store(u, L::template lookup<2>(table, at[u]));
     } else if (entries <= 4 * L::width && entries <= L::in_registers) {
-      for (std::size_t u = 0; u < kVectors; ++u) store(u, L::lookup_4(table, at[u]));
+      for (std::size_t u = 0; u < kVectors; ++u) store(u, L::template lookup<4>(table, at[u]));
     } else if (entries <= 8 * L::width && entries <= L::in_registers) {
-      for (std::size_t u = 0; u < kVectors; ++u) store(u, L::lookup_8(table, at[u]));
+      for (std::size_t u = 0; u < kVectors; ++u) store(u, L::template lookup<8>(table, at[u]));
     } else {
       for (std::size_t u = 0; u < kVectors; ++u) store(u, L::gather(table, at[u]));
     }

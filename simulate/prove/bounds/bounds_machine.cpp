@@ -14,12 +14,14 @@
 
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/messages.h"
-#include "krohn/groups/base/record_set.h"
 #include "krohn/simulate/arithmetic/apply.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"
 #include "krohn/simulate/arithmetic/interval.h"
 #include "krohn/simulate/arithmetic/rounded_matrix.h"
 #include "krohn/simulate/evaluate/nearest_codeword.h"
+#include "krohn/simulate/prove/claims/closed_layer.h"
+#include "krohn/simulate/prove/pairs/network_machine.h"
+#include "krohn/simulate/prove/pairs/pair_search.h"
 
 namespace krohn {
 
@@ -510,24 +512,9 @@ namespace {
 constexpr std::uint64_t kLettersPerState = 64;
 constexpr double kGreatestFollowed = 1e6;
 
-/// (action, book) pairs of a layer's contexts, numbered as they come.
-void number_moves(const Layer& layer, CentreLayer& centre) {
-  std::map<std::pair<Action, std::uint32_t>, std::uint32_t> numbers;
-  for (Context context = 0; context < layer.wiring.action_of.size(); ++context) {
-    const std::uint32_t book = layer.book_of_context.empty() ? 0 : layer.book_of_context[context];
-    const std::pair move{layer.wiring.action_of[context], book};
-    const auto [found, fresh] = numbers.try_emplace(move, static_cast<std::uint32_t>(centre.moves.size()));
-    if (fresh) centre.moves.push_back(move);
-    centre.labels.move_of.push_back(found->second);
-  }
-  centre.labels.moves.resize(centre.moves.size());
-}
-
 CentreLayer empty_layer(const Layer& layer) {
   CentreLayer centre;
-  centre.labels.labels = layer.labels;
-  centre.labels.next = layer.wiring.next;
-  number_moves(layer, centre);
+  centre.labels = wired_layer(layer, centre.moves);
   return centre;
 }
 
@@ -620,86 +607,49 @@ void take_edges(CentreLayer& layer, const std::vector<bool>& used) {
   layer.edges.erase(std::unique(layer.edges.begin(), layer.edges.end()), layer.edges.end());
 }
 
-/// Runs the label machine beside the automaton over all words: which edges they use, and whether it is right.
-class JointSearch {
+/// The label machine, which notes the moves that words make of the states: a flag per move · states + state.
+class NotedLabels final : public LabelReader {
  public:
-  JointSearch(const Network& network, CentreMachine& machine)
-      : network_(network), machine_(machine), tuples_(machine.layers.size() + 1), record_(tuples_.words()) {
-    for (const CentreLayer& layer : machine.layers) used_.emplace_back(layer.moves.size() * layer.labels.states, false);
+  NotedLabels(const LabelMachine& machine, Letter letters) : LabelReader(machine, letters), machine_(machine) {
+    for (const LabelLayer& layer : machine.layers) used_.emplace_back(layer.moves.size() * layer.states, false);
   }
 
-  /// Fills the edges in. False when a label is wrong; throws LimitError past `limit` tuples.
-  bool run(std::uint64_t limit) {
-    for (std::size_t k = 0; k < machine_.layers.size(); ++k) record_[k] = machine_.layers[k].labels.initial;
-    record_.back() = network_.automaton.initial();
-    if (read(record_) != network_.automaton.initial()) return false;
-    tuples_.insert(record_);
-    for (RecordSet::Index tuple = 0; tuple < tuples_.size(); ++tuple)
-      for (Letter letter = 0; letter < network_.automaton.letters(); ++letter) {
-        if (!step(tuple, letter)) return false;
-        tuples_.insert(record_);
-        if (tuples_.size() > limit) throw LimitError("too many tuples of centres");
-      }
-    for (std::size_t k = 0; k < machine_.layers.size(); ++k) take_edges(machine_.layers[k], used_[k]);
-    return true;
-  }
+  const std::vector<std::vector<bool>>& used() const { return used_; }
 
-  std::uint64_t tuples() const { return tuples_.size(); }
+  Answer step(Letter letter, Memory& memory, bool asked) const override {
+    Context context = letter;
+    for (std::size_t k = 0; k < machine_.layers.size() && context != kNoContext; ++k) {
+      const LabelLayer& layer = machine_.layers[k];
+      used_[k][std::size_t{layer.move_of[context]} * layer.states + memory[k]] = true;
+      if (k + 1 == machine_.layers.size()) break;
+      const Label pre = layer.shown[memory[k]];
+      context = pre == kNoLabel ? kNoContext : layer.next[std::size_t{context} * layer.labels + pre];
+    }
+    return LabelReader::step(letter, memory, asked);
+  }
 
  private:
-  bool step(RecordSet::Index tuple, Letter letter) {
-    const RecordSet::Record from = tuples_[tuple];
-    Context context = letter;
-    for (std::size_t k = 0; k < machine_.layers.size(); ++k) {
-      if (context == kNoContext) return false;
-      const CentreLayer& layer = machine_.layers[k];
-      const std::uint32_t move = layer.labels.move_of[context];
-      const Label pre = from[k], post = layer.labels.moves[move][pre];
-      if (layer.labels.shown[post] == kNoLabel) return false;
-      record_[k] = post;
-      used_[k][std::size_t{move} * layer.labels.states + pre] = true;
-      if (k + 1 < machine_.layers.size())
-        context = layer.labels.next[std::size_t{context} * layer.labels.labels + layer.labels.shown[pre]];
-    }
-    record_.back() = network_.automaton.next(from[machine_.layers.size()], letter);
-    return read(record_) == record_.back();
-  }
-
-  State read(std::span<const std::uint32_t> states) const {
-    Context node = 0;
-    for (std::size_t k = 0; k < machine_.layers.size(); ++k) {
-      const LabelLayer& layer = machine_.layers[k].labels;
-      const Label label = layer.shown[states[k]];
-      if (label == kNoLabel) return kNoContext;
-      node = network_.readout.next[k][std::size_t{node} * layer.labels + label];
-      if (node == kNoContext) return kNoContext;
-    }
-    return node;
-  }
-
-  const Network& network_;
-  CentreMachine& machine_;
-  RecordSet tuples_;
-  std::vector<std::uint32_t> record_;
-  std::vector<std::vector<bool>> used_;  ///< layer ↦ (move · states + state)
+  const LabelMachine& machine_;
+  mutable std::vector<std::vector<bool>> used_;
 };
 
 /// By search, or, where the tuples are too many, by induction over the wiring with every edge in use.
 bool prove_labels(const Network& network, CentreMachine& machine, const MachineLimits& limits) {
-  try {
-    JointSearch search(network, machine);
-    const bool holds = search.run(limits.max_tuples);
-    machine.emulation = fmt::format("on all {} reachable tuples of centres", search.tuples());
-    return holds;
-  } catch (const LimitError&) {
-    // The induction need not walk them.
-  }
   LabelMachine labels;
-  for (CentreLayer& layer : machine.layers) {
-    take_edges(layer, {});
-    labels.layers.push_back(layer.labels);
-  }
+  for (const CentreLayer& layer : machine.layers) labels.layers.push_back(layer.labels);
   labels.readout = network.readout.next;
+  PairLimits most;
+  most.max_pairs = limits.max_tuples;
+  most.ends_levels = false;
+  const NotedLabels noted(labels, network.automaton.letters());
+  const PairSearchEnd end = reach_pairs(noted, every_state(network.automaton), most);
+  const bool has_ended = end.kind != PairSearchEnd::Kind::kLimit;  // the induction need not walk the tuples
+  for (std::size_t k = 0; k < machine.layers.size(); ++k)
+    take_edges(machine.layers[k], has_ended ? noted.used()[k] : std::vector<bool>());
+  if (has_ended) {
+    machine.emulation = fmt::format("on all {} reachable tuples of centres", end.pairs);
+    return end.kind == PairSearchEnd::Kind::kClosed;
+  }
   try {
     const EmulationResult induction = prove_emulation(labels, network.automaton);
     machine.emulation =

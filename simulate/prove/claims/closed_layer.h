@@ -16,6 +16,25 @@
 
 namespace krohn {
 
+using LayerMove = std::pair<Action, std::uint32_t>;  ///< an action, with the book that decodes after it
+
+/// A layer's label machine without its states. `moves` are the different ones that contexts make, as they meet them.
+inline LabelLayer wired_layer(const Layer& layer, std::vector<LayerMove>& moves) {
+  LabelLayer wired;
+  wired.labels = layer.labels;
+  wired.next = layer.wiring.next;
+  std::map<LayerMove, std::uint32_t> numbers;
+  for (Context context = 0; context < layer.wiring.action_of.size(); ++context) {
+    const LayerMove move{layer.wiring.action_of[context],
+                         layer.book_of_context.empty() ? 0 : layer.book_of_context[context]};
+    const auto [found, fresh] = numbers.try_emplace(move, static_cast<std::uint32_t>(moves.size()));
+    if (fresh) moves.push_back(move);
+    wired.move_of.push_back(found->second);
+  }
+  wired.moves.resize(moves.size());
+  return wired;
+}
+
 /// The states of one layer that its actions reach from H_0, all of them codewords. A state is a codeword of one book;
 /// a move is an action together with the book that decodes after it.
 template <class Arithmetic>
@@ -24,14 +43,15 @@ class ClosedLayer {
   using Number = typename Arithmetic::Number;
 
   ClosedLayer(const RoundedNetwork<Arithmetic>& network, std::size_t k, const Layer& layer)
-      : layer_(network.layers()[k]), from_(layer_.size()), to_(layer_.size()), exact_(layer_.size()) {
-    machine_.labels = layer.labels;
-    machine_.next = layer.wiring.next;
+      : layer_(network.layers()[k]),
+        machine_(wired_layer(layer, moves_)),
+        from_(layer_.size()),
+        to_(layer_.size()),
+        exact_(layer_.size()) {
     for (const NearestCodeword& book : layer_.books()) {
       hints_.push_back(book.make_hints());
       known_.emplace_back(book.size(), kNoLabel);
     }
-    number_moves(layer);
   }
 
   /// `move(action, from, to)` evaluates one action on vectors of numbers. False as soon as a state is not a codeword.
@@ -94,17 +114,6 @@ class ClosedLayer {
     std::uint32_t book, index;
   };
 
-  void number_moves(const Layer& layer) {
-    std::map<std::pair<Action, std::uint32_t>, std::uint32_t> numbers;
-    for (Context context = 0; context < layer.wiring.action_of.size(); ++context) {
-      const std::pair move{layer_.action_of(context), layer_.book_of(context)};
-      const auto [found, fresh] = numbers.try_emplace(move, static_cast<std::uint32_t>(moves_.size()));
-      if (fresh) moves_.push_back(move);
-      machine_.move_of.push_back(found->second);
-    }
-    machine_.moves.resize(moves_.size());
-  }
-
   bool find_start() {
     for (std::uint32_t book = 0; book < hints_.size(); ++book) {
       const std::optional<Codeword> start = codeword_of(layer_.initial(), book);
@@ -142,8 +151,8 @@ class ClosedLayer {
   }
 
   const RoundedLayer<Arithmetic>& layer_;
+  std::vector<LayerMove> moves_;
   LabelLayer machine_;
-  std::vector<std::pair<Action, std::uint32_t>> moves_;  ///< (action, book)
   std::vector<Codeword> states_;
   std::vector<std::vector<Label>> known_;  ///< book ↦ codeword ↦ its number, kNoLabel when not reached
   std::vector<NearestCodeword::Hints> hints_;

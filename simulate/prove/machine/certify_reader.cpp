@@ -320,71 +320,21 @@ std::optional<Word> find_failing_word(const LetterReader& machine, const Tracked
 
 namespace {
 
-class ReaderMachine final : public PairMachine {
- public:
-  static constexpr Letter kStepsAtOnce = 32;  ///< machines may read so many words together faster than one by one
-
-  explicit ReaderMachine(const LetterReader& reader) : reader_(reader), from_(reader.start()), to_(from_.size()) {}
-
-  std::uint32_t pairs_at_once() const override {
-    return std::max<Letter>(1, kStepsAtOnce / std::max<Letter>(1, reader_.letters()));
-  }
-  bool ends_levels() const override { return false; }
-  bool foresees() const override { return true; }
-  std::size_t words() const override { return from_.size(); }
-  Letter letters() const override { return reader_.letters(); }
-  Output start(std::uint32_t* memory) override {
-    std::ranges::copy(reader_.start(), memory);
-    return reader_.answer_at_start().output;
-  }
-  void load(const std::uint32_t* memory) override { std::copy_n(memory, from_.size(), from_.begin()); }
-  void ask(const std::uint32_t* memory, Letter letter, bool asked) override {
-    asked_.push_back(asked);
-    letters_.push_back(letter);
-    memories_.emplace_back(memory, memory + from_.size());
-  }
-  void foresee() override {
-    answers_.resize(letters_.size());
-    reader_.step_many(letters_, memories_, std::ranges::find(asked_, true) != asked_.end(), answers_);
-    for (std::size_t i = 0; i < answers_.size(); ++i)
-      if (!asked_[i]) answers_[i] = {};
-    foreseen_ = std::exchange(memories_, {});
-    letters_.clear();
-    asked_.clear();
-    next_ = 0;
-  }
-  Output step(Letter letter, bool asked, std::uint32_t* memory) override {
-    if (next_ < foreseen_.size()) {
-      std::ranges::copy(foreseen_[next_], memory);
-      return answers_[next_++].output;
-    }
-    to_ = from_;
-    const Output answer = reader_.step(letter, to_, asked).output;
-    std::ranges::copy(to_, memory);
-    return answer;
-  }
-
- private:
-  const LetterReader& reader_;
-  LetterReader::Memory from_, to_;
-  std::vector<bool> asked_;
-  std::vector<Letter> letters_;
-  std::vector<LetterReader::Memory> memories_, foreseen_;
-  std::vector<LetterReader::Answer> answers_;  ///< of foreseen_
-  std::size_t next_ = 0;
-};
+/// Steps that a machine is asked for together; small, for a level is not read to its end.
+constexpr Letter kStepsAtOnce = 32;
 
 /// The share of the time where long words are read too.
 constexpr double kShareBeforeLongWords = 0.7;
 
 Certificate search(const LetterReader& reader, const TrackedAutomaton& tracked, const ReaderLimits& options) {
-  ReaderMachine machine(reader);
   PairLimits limits;
   limits.max_pairs = options.max_pairs;
   limits.max_bytes = options.max_bytes;
   limits.max_steps = options.max_steps;
   limits.progress = options.progress;
-  const PairSearchEnd end = reach_pairs(machine, tracked, limits);
+  limits.pairs_at_once = std::max<Letter>(1, kStepsAtOnce / std::max<Letter>(1, reader.letters()));
+  limits.ends_levels = false;
+  const PairSearchEnd end = reach_pairs(reader, tracked, limits);
   Certificate certificate;
   certificate.method = "closed reachable set";
   certificate.pairs = end.pairs;

@@ -61,30 +61,32 @@ namespace {
 class ReachablePairs {
  public:
   /// Against the automaton, or into the table.
-  ReachablePairs(PairMachine& machine, const TrackedAutomaton* tracked, TableOfSteps* steps, const PairLimits& limits)
+  ReachablePairs(const LetterReader& machine, const TrackedAutomaton* tracked, TableOfSteps* steps,
+                 const PairLimits& limits)
       : machine_(machine),
         tracked_(tracked),
         steps_of_(steps),
         limits_(limits),
-        pairs_at_once_(machine.pairs_at_once()),
         letters_(machine.letters()),
-        pairs_(1 + machine.words()),
-        record_(pairs_.words()) {}
+        memory_(machine.start()),
+        pairs_(1 + memory_.size()),
+        memories_(kStepsAtOnce, memory_) {}
 
   PairSearchEnd run() {
-    const std::uint32_t answer = machine_.start(record_.data() + 1);
-    record_[0] = tracked_ ? tracked_->automaton.initial() : answer;
-    if (!is_right(record_[0], answer)) return wrong({}, record_[0], answer);
-    pairs_.insert(record_);
+    const Output answer = machine_.answer_at_start().output;
+    std::vector<std::uint32_t> start{tracked_ ? tracked_->automaton.initial() : answer};
+    if (!is_right(start[0], answer)) return wrong({}, start[0], answer);
+    start.insert(start.end(), memory_.begin(), memory_.end());
+    pairs_.insert(start);
     parents_.push_back(0);
     if (steps_of_) steps_of_->answers.push_back(answer);
     std::uint64_t depth = 0;
     for (RecordSet::Index begin = 0; begin < pairs_.size(); ++depth) {
       const RecordSet::Index end = pairs_.size();
-      for (RecordSet::Index first = begin; first < end; first += pairs_at_once_) {
-        const RecordSet::Index last = std::min<RecordSet::Index>(end, first + pairs_at_once_);
-        if (!expand(first, last)) return wrong(failing_word(), failing_state_, failing_answer_);
-        if (full_ && !machine_.ends_levels()) return stopped(depth, begin);
+      for (RecordSet::Index first = begin; first < end; first += limits_.pairs_at_once) {
+        const RecordSet::Index last = std::min<RecordSet::Index>(end, first + limits_.pairs_at_once);
+        if (!expand(first, last)) return wrong(failing_word(), failing_.after, failing_.answer);
+        if (full_ && !limits_.ends_levels) return stopped(depth, begin);
         if (depth > 0 && is_late()) return stopped(depth, begin);
       }
       if (full_) return stopped(depth + 1, end);
@@ -96,10 +98,14 @@ class ReachablePairs {
   }
 
  private:
+  static constexpr std::size_t kStepsAtOnce = 64;  ///< machines may read so many words together faster than one by one
+
   struct Edge {
     RecordSet::Index parent;
-    std::uint64_t hash;
-    std::uint32_t answer;
+    Letter letter;
+    State after;
+    Output answer = 0;
+    std::uint64_t hash = 0;
   };
 
   /// The automaton's state after the letter, or, without an automaton, none yet; nothing when the letter may not
@@ -117,11 +123,21 @@ class ReachablePairs {
 
   /// All successors of the pairs [first, last). False, with the failing edge noted, when one is answered wrongly.
   bool expand(RecordSet::Index first, RecordSet::Index last) {
-    successors_.clear();
     edges_.clear();
-    if (machine_.foresees()) foresee(first, last);
-    for (RecordSet::Index pair = first; pair < last; ++pair)
-      if (!add_successors(pair)) return false;
+    successors_.clear();
+    for (RecordSet::Index pair = first; pair < last; ++pair) {
+      const RecordSet::Record from = pairs_[pair];
+      for (Letter letter = 0; letter < letters_; ++letter) {
+        const std::optional<State> after = next(from[0], letter);
+        if (!after) continue;
+        memories_[read_letters_.size()].assign(from.begin() + 1, from.end());
+        edges_.push_back({pair, letter, *after});
+        read_letters_.push_back(letter);
+        any_asked_ = any_asked_ || is_asked(*after);
+        if (read_letters_.size() == kStepsAtOnce && !read_steps()) return false;
+      }
+    }
+    if (!read_steps()) return false;
     for (const Edge& edge : edges_) pairs_.prefetch_record(edge.hash);
     if (pairs_.bytes() + parents_.size() * sizeof(parents_[0]) > limits_.max_bytes)
       meet(fmt::format("{} bytes of pairs", limits_.max_bytes));
@@ -132,36 +148,27 @@ class ReachablePairs {
     return true;
   }
 
-  /// All steps of these pairs at once; add_successors then asks for them in the same order.
-  void foresee(RecordSet::Index first, RecordSet::Index last) {
-    for (RecordSet::Index pair = first; pair < last; ++pair) {
-      const RecordSet::Record from = pairs_[pair];
-      for (Letter letter = 0; letter < letters_; ++letter)
-        if (const auto after = next(from[0], letter)) machine_.ask(from.data() + 1, letter, is_asked(*after));
-    }
-    machine_.foresee();
-  }
-
-  bool add_successors(RecordSet::Index pair) {
-    const RecordSet::Record from = pairs_[pair];
-    machine_.load(from.data() + 1);
-    for (Letter letter = 0; letter < letters_; ++letter) {
-      const std::optional<State> after = next(from[0], letter);
-      if (!after) continue;
-      successors_.resize(successors_.size() + pairs_.words());
-      std::uint32_t* const record = successors_.data() + successors_.size() - pairs_.words();
-      const std::uint32_t answer = machine_.step(letter, is_asked(*after), record + 1);
+  /// The last edges' steps, up to the first wrong answer.
+  bool read_steps() {
+    const std::size_t count = read_letters_.size(), begin = edges_.size() - count;
+    answers_.resize(count);
+    machine_.step_many(read_letters_, {memories_.data(), count}, std::exchange(any_asked_, false), answers_);
+    read_letters_.clear();
+    successors_.resize(edges_.size() * pairs_.words());
+    for (std::size_t i = 0; i < count; ++i) {
+      Edge& edge = edges_[begin + i];
+      edge.answer = answers_[i].output;
+      if (!tracked_) edge.after = edge.answer;
       ++steps_;
-      record[0] = tracked_ ? *after : answer;
-      if (!is_right(record[0], answer)) {
-        failing_pair_ = pair;
-        failing_letter_ = letter;
-        failing_state_ = record[0];
-        failing_answer_ = answer;
+      if (!is_right(edge.after, edge.answer)) {
+        failing_ = edge;
         return false;
       }
-      edges_.push_back({pair, RecordSet::hash({record, pairs_.words()}), answer});
-      pairs_.prefetch_entry(edges_.back().hash);
+      std::uint32_t* const record = successors_.data() + (begin + i) * pairs_.words();
+      record[0] = edge.after;
+      std::ranges::copy(memories_[i], record + 1);
+      edge.hash = RecordSet::hash({record, pairs_.words()});
+      pairs_.prefetch_entry(edge.hash);
     }
     return true;
   }
@@ -200,15 +207,14 @@ class ReachablePairs {
 
   void report_progress(RecordSet::Index expanded) {
     if (!limits_.progress || expanded < next_report_) return;
-    next_report_ = expanded + std::uint64_t{pairs_at_once_} * 1024;
+    next_report_ = expanded + std::uint64_t{limits_.pairs_at_once} * 1024;
     limits_.progress(pairs_.size());
   }
 
   /// The path to the failing edge: each letter is the first that leads from a pair to the next.
   Word failing_word() {
-    machine_.foresee();  // nothing more of what was asked
-    Word word{failing_letter_};
-    for (RecordSet::Index pair = failing_pair_; pair != 0; pair = parents_[pair])
+    Word word{failing_.letter};
+    for (RecordSet::Index pair = failing_.parent; pair != 0; pair = parents_[pair])
       word.push_back(letter_between(parents_[pair], pair));
     std::reverse(word.begin(), word.end());
     return word;
@@ -216,13 +222,12 @@ class ReachablePairs {
 
   Letter letter_between(RecordSet::Index parent, RecordSet::Index child) {
     const RecordSet::Record from = pairs_[parent], wanted = pairs_[child];
-    machine_.load(from.data() + 1);
     for (Letter letter = 0;; ++letter) {
       const std::optional<State> after = next(from[0], letter);
       if (!after) continue;
-      const std::uint32_t answer = machine_.step(letter, is_asked(*after), record_.data() + 1);
-      record_[0] = tracked_ ? *after : answer;
-      if (std::equal(wanted.begin(), wanted.end(), record_.begin())) return letter;
+      memory_.assign(from.begin() + 1, from.end());
+      const Output answer = machine_.step(letter, memory_, is_asked(*after)).output;
+      if ((tracked_ ? *after : answer) == wanted[0] && std::ranges::equal(wanted.subspan(1), memory_)) return letter;
     }
   }
 
@@ -251,20 +256,21 @@ class ReachablePairs {
     return end;
   }
 
-  PairMachine& machine_;
+  const LetterReader& machine_;
   const TrackedAutomaton* const tracked_;
   TableOfSteps* const steps_of_;
   const PairLimits& limits_;
-  const std::uint32_t pairs_at_once_;
   const Letter letters_;
+  LetterReader::Memory memory_;
   RecordSet pairs_;
   std::vector<RecordSet::Index> parents_;
-  std::vector<std::uint32_t> record_, successors_;
+  std::vector<std::uint32_t> successors_;  ///< of the pairs at hand
   std::vector<Edge> edges_;
-  RecordSet::Index failing_pair_ = 0;
-  Letter failing_letter_ = 0;
-  State failing_state_ = 0;
-  std::uint32_t failing_answer_ = 0;
+  std::vector<Letter> read_letters_;  ///< of the last edges, whose steps are to be read
+  std::vector<LetterReader::Memory> memories_;
+  std::vector<LetterReader::Answer> answers_;
+  bool any_asked_ = false;
+  Edge failing_{};
   std::uint64_t next_report_ = 0, steps_ = 0;
   bool full_ = false;
   std::string limit_;
@@ -272,11 +278,11 @@ class ReachablePairs {
 
 }  // namespace
 
-PairSearchEnd reach_pairs(PairMachine& machine, const TrackedAutomaton& tracked, const PairLimits& limits) {
+PairSearchEnd reach_pairs(const LetterReader& machine, const TrackedAutomaton& tracked, const PairLimits& limits) {
   return ReachablePairs(machine, &tracked, nullptr, limits).run();
 }
 
-PairSearchEnd reach_pairs(PairMachine& machine, TableOfSteps& steps, const PairLimits& limits) {
+PairSearchEnd reach_pairs(const LetterReader& machine, TableOfSteps& steps, const PairLimits& limits) {
   return ReachablePairs(machine, nullptr, &steps, limits).run();
 }
 
@@ -285,8 +291,9 @@ Certificate certify_reachable_set(const Network& network, const CertifyOptions& 
   limits.max_pairs = options.max_pairs;
   limits.max_bytes = options.max_bytes;
   limits.progress = options.progress;
-  const PairSearchEnd end = reach_pairs(*make_pair_machine(network, options.arithmetic, options.form),
-                                        every_state(network.automaton), limits);
+  const PairSearchEnd end =
+      reach_pairs(*network_reader(network, options.arithmetic, options.form, NetworkReading::kPairs),
+                  every_state(network.automaton), limits);
   switch (end.kind) {
     case PairSearchEnd::Kind::kClosed:
       return proved_by_pairs(options, end.pairs, end.length);

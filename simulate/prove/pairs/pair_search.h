@@ -29,12 +29,20 @@ Certificate refuted_by_pairs(const CertifyOptions& options, std::uint64_t pairs,
 Certificate proved_up_to_depth(const CertifyOptions& options, std::uint64_t pairs, std::uint64_t length,
                                std::uint64_t complete, std::string limit);
 
+/// The pairs that a search expands together, so that the memory that their successors need is asked for in advance. A
+/// wrong answer is noted before any of their successors is inserted: searches elsewhere do the same, and count alike.
+inline constexpr std::uint32_t kPairsAtOnce = 64;
+
 /// The time is that of groups/base/time_limit.h.
 struct PairLimits {
   std::uint64_t max_pairs = UINT64_MAX;
   std::uint64_t max_bytes = UINT64_MAX;         ///< of the pairs and their table
   std::uint64_t max_steps = UINT64_MAX;         ///< letters read
   std::function<void(std::uint64_t)> progress;  ///< pairs so far; may throw Interrupted
+  std::uint32_t pairs_at_once = kPairsAtOnce;
+  /// A level that was begun is read to its end when pairs run out: one letter more is proved, at the price of at most
+  /// all steps made so far times the letters.
+  bool ends_levels = true;
 };
 
 /// How a search ended.
@@ -55,34 +63,6 @@ struct PairSearchEnd {
   std::uint64_t steps = 0;  ///< letters read
 };
 
-/// The pairs that a search expands together, so that the memory that their successors need is asked for in advance. A
-/// wrong answer is noted before any of their successors is inserted: searches elsewhere do the same, and count alike.
-inline constexpr std::uint32_t kPairsAtOnce = 64;
-
-/// A machine whose memory is words of 32 bits, one of which is the current one.
-class PairMachine {
- public:
-  virtual ~PairMachine() = default;
-  virtual std::size_t words() const = 0;
-  virtual Letter letters() const = 0;
-  /// Writes the memory before the first letter; returns the answer there.
-  virtual std::uint32_t start(std::uint32_t* memory) = 0;
-  /// Makes a memory the current one.
-  virtual void load(const std::uint32_t* memory) = 0;
-  /// Reads a letter from the current memory and writes the memory after it; returns the answer, where it is `asked`.
-  virtual std::uint32_t step(Letter letter, bool asked, std::uint32_t* memory) = 0;
-
-  virtual std::uint32_t pairs_at_once() const { return kPairsAtOnce; }
-  /// A level that was begun is read to its end when pairs run out: one letter more is proved, at the price of at most
-  /// all steps made so far times the letters.
-  virtual bool ends_levels() const { return true; }
-  /// Steps cost less together: those to come are asked for, in their order, before foresee() makes them and forgets
-  /// others.
-  virtual bool foresees() const { return false; }
-  virtual void ask(const std::uint32_t*, Letter, bool) {}
-  virtual void foresee() {}
-};
-
 /// The machine itself as an automaton. Pairs are met in the order of their numbers and of letters, so that the table
 /// fills from its beginning.
 struct TableOfSteps {
@@ -92,10 +72,10 @@ struct TableOfSteps {
 
 /// The search against an automaton. Pairs are numbered as they are met, so each level is a range of numbers. A pair
 /// costs its state and memory, 4 bytes for its parent and at most 16 of table; letters are not stored.
-PairSearchEnd reach_pairs(PairMachine& machine, const TrackedAutomaton& tracked, const PairLimits& limits);
+PairSearchEnd reach_pairs(const LetterReader& machine, const TrackedAutomaton& tracked, const PairLimits& limits);
 
 /// The search of the machine alone: its answer is the state of the pair, and nothing is wrong.
-PairSearchEnd reach_pairs(PairMachine& machine, TableOfSteps& steps, const PairLimits& limits);
+PairSearchEnd reach_pairs(const LetterReader& machine, TableOfSteps& steps, const PairLimits& limits);
 
 /// Certificate 2, *closed reachable set*: breadth-first search over pairs (automaton state, all numbers of all layers,
 /// and the labels that numbers alone do not tell) under the actual arithmetic, −0 counted as +0. It ends: proved. It

@@ -151,7 +151,7 @@ TEST_CASE("of the empty word, where nothing is asked, model and language are not
   const Dfa dfa = counter(2, {0, 1});
   const Dfa parity = Dfa::acceptor(dfa.alphabet(), {dfa.table().begin(), dfa.table().end()}, 0, {true, false});
   const Network network = one_hot(parity);
-  const auto reader = network_reader(network, Precision::kFp32, Form::kStructured, {1, 0});
+  const auto reader = network_reader(network, Precision::kFp32, Form::kStructured, NetworkReading::kMargins, {1, 0});
   const Dfa later = Dfa::acceptor(dfa.alphabet(), {0, 1, 1, 0, 0, 1}, 2, {true, false, true});
   const TrackedAutomaton tracked{later, {1, 0, TrackedAutomaton::kNotAsked}};
   const ReadModel model{*reader, tracked, [](Output output) { return output == 1 ? "accept" : "reject"; }};
