@@ -15,51 +15,8 @@
 #include "krohn/simulate/imports/stock_reader.h"
 #include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/models/cell_model.h"
-#include "krohn/simulate/models/models.h"
 
 namespace krohn {
-
-// A bilinear recurrence h ← A(x) h + b: a matrix a letter, or torch.nn.Bilinear.
-
-std::unique_ptr<SequenceModel<float>> import_bilinear(StateDict& dict, const ImportOptions& options, const Task& task);
-
-// PyTorch's torch.nn.RNN, GRU and LSTM by their state dicts, and their single cells
-// (torch.nn.GRUCell …).
-
-/// weight_ih_l0 [gates · H, inputs], weight_hh_l0 [gates · H, H], bias_ih_l0 and bias_hh_l0 [gates · H] or neither, _l1
-/// …; an embedding or one-hot input; a linear read-out of the last layer's output.
-std::unique_ptr<SequenceModel<float>> import_cell(StateDict& dict, const ImportOptions& options, const Task& task);
-
-// DeltaNet, gated DeltaProduct and gated DeltaNet, as flash-linear-attention names
-// their tensors (gated DeltaNet: transformers' OlmoHybridGatedDeltaNet, too), in its language models or one bare layer.
-
-std::unique_ptr<SequenceModel<float>> import_delta(StateDict& dict, const ImportOptions& options, const Task& task);
-
-// Gated linear attention, as flash-linear-attention names its tensors, in its language
-// models or one bare layer.
-
-std::unique_ptr<SequenceModel<float>> import_gla(StateDict& dict, const ImportOptions& options, const Task& task);
-
-// Mamba, as transformers' MambaForCausalLM and state-spaces' MambaLMHeadModel
-// name its tensors, or one bare layer.
-
-std::unique_ptr<SequenceModel<float>> import_mamba(StateDict& dict, const ImportOptions& options, const Task& task);
-
-// Mamba-2, as transformers' Mamba2ForCausalLM and state-spaces' models name its
-// tensors, or one bare layer.
-
-std::unique_ptr<SequenceModel<float>> import_mamba2(StateDict& dict, const ImportOptions& options, const Task& task);
-
-// RWKV-7's time mixing as one bare first layer of flash-linear-attention names its
-// tensors.
-
-std::unique_ptr<SequenceModel<float>> import_rwkv7(StateDict& dict, const ImportOptions& options, const Task& task);
-
-// MLSTM as transformers' xLSTMForCausalLM names its tensors, or one bare layer; sLSTM
-// as the layer of the package xlstm does.
-
-std::unique_ptr<SequenceModel<float>> import_mlstm(StateDict& dict, const ImportOptions& options, const Task& task);
-std::unique_ptr<SequenceModel<float>> import_slstm(StateDict& dict, const ImportOptions& options, const Task& task);
 
 namespace {
 
@@ -110,8 +67,7 @@ bool is_input_first(const StateDict& dict, const std::string& name, Settings& se
   return shape[1] == shape[2] ? says : shape[2] == shape[0];
 }
 
-}  // namespace
-
+/// A bilinear recurrence h ← A(x) h + b: a matrix a letter, or torch.nn.Bilinear.
 std::unique_ptr<SequenceModel<float>> import_bilinear(StateDict& dict, const ImportOptions& options, const Task& task) {
   const std::string name = tensor_of(dict, options);
   const bool is_torch = name == "weight" || name.ends_with(".weight");
@@ -148,12 +104,8 @@ std::unique_ptr<SequenceModel<float>> import_bilinear(StateDict& dict, const Imp
   const ImportedHead head = import_head(dict, options, task, hidden);
   own.tensors.emplace("readout", make_tensor(head.weights, {labels, hidden}));
   own.tensors.emplace("readout_bias", make_tensor(head.bias, {labels}));
-  auto model = make_model<float>(to_string(shape), task, 0);
-  model->load(own);
-  return model;
+  return filled_model(to_string(shape), task, own);
 }
-
-namespace {
 
 /// The text before and after "weight_ih", "weight_hh", … in the names of the first layer.
 struct CellPlace {
@@ -220,8 +172,9 @@ CellShape shape_of(const StateDict& dict, const CellPlace& place, const std::str
   return shape;
 }
 
-}  // namespace
-
+/// PyTorch's torch.nn.RNN, GRU and LSTM by their state dicts, and their single cells (torch.nn.GRUCell …):
+/// weight_ih_l0 [gates · H, inputs], weight_hh_l0 [gates · H, H], bias_ih_l0 and bias_hh_l0 [gates · H] or neither, _l1
+/// …; an embedding or one-hot input; a linear read-out of the last layer's output.
 std::unique_ptr<SequenceModel<float>> import_cell(StateDict& dict, const ImportOptions& options, const Task& task) {
   Settings(options.settings, options.kind).require_all_taken();
   const CellPlace place = place_of(dict, options);
@@ -253,30 +206,54 @@ std::unique_ptr<SequenceModel<float>> import_cell(StateDict& dict, const ImportO
   const ImportedHead head = import_head(dict, options, task, hidden);
   own.tensors.emplace("head.weight", make_tensor(head.weights, {labels, hidden}));
   own.tensors.emplace("head.bias", make_tensor(head.bias, {labels}));
-  auto model = make_model<float>(to_string(shape), task, 0);
-  model->load(own);
-  return model;
+  return filled_model(to_string(shape), task, own);
 }
 
-namespace {
+// Layers of other libraries: the extents of their tensors are the numbers of the kind.
+
+/// "width", or a number of the kind.
+struct ExtentOf {
+  const char *number, *tensor;
+  std::size_t rank, index;
+};
+void take(StockShape& shape, const StockDict& layer, std::initializer_list<ExtentOf> extents) {
+  for (const auto& [number, tensor, rank, index] : extents) {
+    const std::uint32_t extent = layer.extent(tensor, rank, index);
+    if (number == std::string_view("width"))
+      shape.width = extent;
+    else
+      shape.numbers[number] = extent;
+  }
+}
+/// Flags of the kind that are set where a layer has a tensor.
+void take_flags(StockShape& shape, const StockDict& layer,
+                std::initializer_list<std::pair<const char*, const char*>> flags) {
+  for (const auto& [flag, tensor] : flags) shape.numbers[flag] = layer.has(tensor);
+}
+/// Of an optional convolution.
+void take_taps(StockShape& shape, const StockDict& layer, const char* tensor) {
+  shape.numbers["taps"] = layer.has(tensor) ? layer.extent(tensor, 3, 2) : 0;
+}
+/// The ε of the layer's norms and of those around it.
+void take_epsilon(StockShape& shape, Settings& settings, double usual, const char* of_layer = "eps",
+                  const char* setting = "eps") {
+  shape.norm_epsilon = settings.real(setting, usual);
+  shape.numbers[of_layer] = shape.norm_epsilon;
+}
 
 /// Widths that all three have in common; `heads` and `reflections` are known.
 void describe_widths(StockShape& shape, const StockDict& layer, Settings& settings, std::uint32_t heads,
                      std::uint32_t reflections, bool is_stack) {
-  shape.width = layer.extent("q_proj.weight", 2, 1);
+  take(shape, layer, {{"width", "q_proj.weight", 2, 1}});
   shape.numbers["heads"] = heads;
   shape.numbers["reflections"] = reflections;
   shape.numbers["keys"] = layer.part("q_proj.weight", layer.extent("q_proj.weight", 2, 0), heads);
   shape.numbers["values"] = layer.part("o_proj.weight", layer.extent("o_proj.weight", 2, 1), heads);
-  shape.numbers["decay"] = layer.has("a_proj.weight");
-  shape.numbers["gate"] = layer.has("g_proj.weight");
-  shape.numbers["one-conv"] = layer.has("conv1d.weight");
-  const char* const taps = layer.has("conv1d.weight") ? "conv1d.weight" : "q_conv1d.weight";
-  shape.numbers["taps"] = layer.has(taps) ? layer.extent(taps, 3, 2) : 0;
+  take_flags(shape, layer, {{"decay", "a_proj.weight"}, {"gate", "g_proj.weight"}, {"one-conv", "conv1d.weight"}});
+  take_taps(shape, layer, layer.has("conv1d.weight") ? "conv1d.weight" : "q_conv1d.weight");
   shape.numbers["negative"] = settings.needed_flag(
       "negative", "whether β goes up to 2 cannot be seen in the tensors (allow_neg_eigval in the model's config)");
-  shape.norm_epsilon = settings.real("eps", is_stack ? 1e-6 : 1e-5);
-  shape.numbers["eps"] = shape.norm_epsilon;
+  take_epsilon(shape, settings, is_stack ? 1e-6 : 1e-5);
 }
 
 void describe_deltanet(StockShape& shape, const StockDict& layer, Settings& settings, bool is_stack) {
@@ -306,61 +283,27 @@ void describe_gated(StockShape& shape, const StockDict& layer, Settings& setting
   if (shape.count("decay") == 0) layer.fail("b_proj.weight", "there is no a_proj beside it; import it --as deltanet");
 }
 
-}  // namespace
-
-std::unique_ptr<SequenceModel<float>> import_delta(StateDict& dict, const ImportOptions& options, const Task& task) {
-  const auto describe = options.kind == "deltanet"       ? describe_deltanet
-                        : options.kind == "deltaproduct" ? describe_product
-                                                         : describe_gated;
-  return import_stock(dict, options, task,
-                      {"stock-delta", "b_proj.weight", "attn_norm.weight", "mlp_norm.weight", "mlp.gate_proj.weight",
-                       "mlp.up_proj.weight", "mlp.down_proj.weight", "norm.weight", describe});
-}
-
-namespace {
-
 void describe_gla(StockShape& shape, const StockDict& layer, Settings& settings, bool is_stack) {
   const std::uint32_t values = layer.extent("g_norm_swish_gate.weight", 1, 0),
                       heads = layer.part("o_proj.weight", layer.extent("o_proj.weight", 2, 1), values);
-  shape.width = layer.extent("q_proj.weight", 2, 1);
+  take(shape, layer, {{"width", "q_proj.weight", 2, 1}, {"rank", "gk_proj.0.weight", 2, 0}});
   shape.numbers["heads"] = heads;
   shape.numbers["values"] = values;
   shape.numbers["keys"] = layer.part("q_proj.weight", layer.extent("q_proj.weight", 2, 0), heads);
-  shape.numbers["rank"] = layer.extent("gk_proj.0.weight", 2, 0);
   shape.numbers["normaliser"] = settings.real("normaliser", 16);
-  shape.norm_epsilon = settings.real("eps", is_stack ? 1e-6 : 1e-5);
-  shape.numbers["eps"] = shape.norm_epsilon;
+  take_epsilon(shape, settings, is_stack ? 1e-6 : 1e-5);
 }
-
-}  // namespace
-
-std::unique_ptr<SequenceModel<float>> import_gla(StateDict& dict, const ImportOptions& options, const Task& task) {
-  return import_stock(dict, options, task,
-                      {"stock-gla", "gk_proj.0.weight", "attn_norm.weight", "mlp_norm.weight", "mlp.gate_proj.weight",
-                       "mlp.up_proj.weight", "mlp.down_proj.weight", "norm.weight", describe_gla});
-}
-
-namespace {
 
 void describe_mamba(StockShape& shape, const StockDict& layer, Settings& settings, bool is_stack) {
-  shape.width = layer.extent("in_proj.weight", 2, 1);
-  shape.numbers["inner"] = layer.extent("A_log", 2, 0);
-  shape.numbers["states"] = layer.extent("A_log", 2, 1);
-  shape.numbers["rank"] = layer.extent("dt_proj.weight", 2, 1);
-  shape.numbers["taps"] = layer.extent("conv1d.weight", 3, 2);
-  shape.numbers["bias"] = layer.has("in_proj.bias");
-  shape.numbers["conv-bias"] = layer.has("conv1d.bias");
+  take(shape, layer,
+       {{"width", "in_proj.weight", 2, 1},
+        {"inner", "A_log", 2, 0},
+        {"states", "A_log", 2, 1},
+        {"rank", "dt_proj.weight", 2, 1},
+        {"taps", "conv1d.weight", 3, 2}});
+  take_flags(shape, layer, {{"bias", "in_proj.bias"}, {"conv-bias", "conv1d.bias"}});
   if (is_stack) shape.norm_epsilon = settings.real("eps", 1e-5);
 }
-
-}  // namespace
-
-std::unique_ptr<SequenceModel<float>> import_mamba(StateDict& dict, const ImportOptions& options, const Task& task) {
-  return import_stock(dict, options, task,
-                      {"stock-mamba", "x_proj.weight", "norm.weight", "", "", "", "", "norm_f.weight", describe_mamba});
-}
-
-namespace {
 
 void describe_mamba2(StockShape& shape, const StockDict& layer, Settings& settings, bool) {
   const std::uint32_t heads = layer.extent("A_log", 1, 0), inner = layer.extent("norm.weight", 1, 0),
@@ -368,46 +311,26 @@ void describe_mamba2(StockShape& shape, const StockDict& layer, Settings& settin
   const std::uint32_t groups = settings.count(
       "groups", "how many groups share B and C cannot be seen in the tensors (n_groups in the model's config)");
   if (convolved <= inner) layer.fail("conv1d.weight", "it has no channels for B and C");
-  shape.width = layer.extent("in_proj.weight", 2, 1);
+  take(shape, layer, {{"width", "in_proj.weight", 2, 1}, {"taps", "conv1d.weight", 3, 2}});
   shape.numbers["heads"] = heads;
   shape.numbers["per-head"] = layer.part("norm.weight", inner, heads);
   shape.numbers["groups"] = groups;
   shape.numbers["states"] = layer.part("conv1d.weight", convolved - inner, 2 * groups);
-  shape.numbers["taps"] = layer.extent("conv1d.weight", 3, 2);
-  shape.numbers["bias"] = layer.has("in_proj.bias");
-  shape.numbers["conv-bias"] = layer.has("conv1d.bias");
-  shape.norm_epsilon = settings.real("eps", 1e-5);
-  shape.numbers["eps"] = shape.norm_epsilon;
+  take_flags(shape, layer, {{"bias", "in_proj.bias"}, {"conv-bias", "conv1d.bias"}});
+  take_epsilon(shape, settings, 1e-5);
 }
-
-}  // namespace
-
-std::unique_ptr<SequenceModel<float>> import_mamba2(StateDict& dict, const ImportOptions& options, const Task& task) {
-  return import_stock(dict, options, task,
-                      {"stock-mamba2", "dt_bias", "norm.weight", "", "", "", "", "norm_f.weight", describe_mamba2});
-}
-
-namespace {
 
 void describe_rwkv7(StockShape& shape, const StockDict& layer, Settings& settings, bool) {
-  const std::uint32_t heads = layer.extent("r_k", 2, 0), keys = layer.extent("r_k", 2, 1);
-  shape.width = layer.extent("r_proj.weight", 2, 1);
-  shape.numbers["heads"] = heads;
-  shape.numbers["keys"] = keys;
-  shape.numbers["values"] = layer.part("v_proj.weight", layer.extent("v_proj.weight", 2, 0), heads);
-  shape.numbers["decay-rank"] = layer.extent("w_lora.lora.0.weight", 2, 0);
-  shape.numbers["rate-rank"] = layer.extent("a_lora.lora.0.weight", 2, 0);
-  shape.numbers["gate-rank"] = layer.extent("g_lora.lora.0.weight", 2, 0);
-  shape.numbers["eps"] = settings.real("eps", keys * 1e-5);
+  take(shape, layer,
+       {{"width", "r_proj.weight", 2, 1},
+        {"heads", "r_k", 2, 0},
+        {"keys", "r_k", 2, 1},
+        {"decay-rank", "w_lora.lora.0.weight", 2, 0},
+        {"rate-rank", "a_lora.lora.0.weight", 2, 0},
+        {"gate-rank", "g_lora.lora.0.weight", 2, 0}});
+  shape.numbers["values"] = layer.part("v_proj.weight", layer.extent("v_proj.weight", 2, 0), layer.extent("r_k", 2, 0));
+  shape.numbers["eps"] = settings.real("eps", shape.number("keys") * 1e-5);
 }
-
-}  // namespace
-
-std::unique_ptr<SequenceModel<float>> import_rwkv7(StateDict& dict, const ImportOptions& options, const Task& task) {
-  return import_stock(dict, options, task, {"stock-rwkv7", "r_k", "", "", "", "", "", "", describe_rwkv7});
-}
-
-namespace {
 
 void describe_mlstm(StockShape& shape, const StockDict& layer, Settings& settings, bool is_stack) {
   const std::uint32_t heads = layer.extent("igate_preact.weight", 2, 0);
@@ -417,8 +340,7 @@ void describe_mlstm(StockShape& shape, const StockDict& layer, Settings& setting
   shape.numbers["values"] = layer.part("v.weight", layer.extent("v.weight", 2, 0), heads);
   shape.numbers["cap"] = settings.real("cap", 15, true);
   shape.numbers["eps"] = settings.real("eps", 1e-6);
-  shape.norm_epsilon = settings.real("norm-eps", 1e-6);
-  shape.numbers["head-eps"] = shape.norm_epsilon;
+  take_epsilon(shape, settings, 1e-6, "head-eps", "norm-eps");
   if (is_stack) shape.logit_cap = settings.real("logit-cap", 30, true);
 }
 
@@ -442,10 +364,8 @@ void describe_m2rnn(StockShape& shape, const StockDict& layer, Settings& setting
   shape.numbers["keys"] = layer.part("input_projection.weight", rows - others, q + k);
   shape.numbers["w-heads"] = layer.extent("state_weight", 3, 0);
   layer.part("decay_gate.A_log", heads, layer.extent("state_weight", 3, 0));
-  shape.numbers["taps"] = layer.has("conv1d.weight") ? layer.extent("conv1d.weight", 3, 2) : 0;
-  shape.numbers["bias"] = layer.has("input_projection.bias");
-  shape.numbers["conv-bias"] = layer.has("conv1d.bias");
-  shape.numbers["skip"] = layer.has("D");
+  take_taps(shape, layer, "conv1d.weight");
+  take_flags(shape, layer, {{"bias", "input_projection.bias"}, {"conv-bias", "conv1d.bias"}, {"skip", "D"}});
   shape.numbers["eps"] = settings.real("eps", 1e-5);
 }
 
@@ -455,42 +375,56 @@ void describe_slstm(StockShape& shape, const StockDict& layer, Settings& setting
   shape.width = layer.extent("group_norm.weight", 1, 0);
   shape.numbers["heads"] = heads;
   shape.numbers["cuda"] = rows < layer.extent(kernel, 3, 2);
-  shape.numbers["taps"] = layer.has("conv1d.conv.weight") ? layer.extent("conv1d.conv.weight", 3, 2) : 0;
+  take_taps(shape, layer, "conv1d.conv.weight");
   shape.numbers["head-eps"] = settings.real("norm-eps", 1e-5);
   layer.part("group_norm.weight", shape.width, heads);
 }
 
-}  // namespace
-
-std::unique_ptr<SequenceModel<float>> import_mlstm(StateDict& dict, const ImportOptions& options, const Task& task) {
-  return import_stock(
-      dict, options, task,
-      {"stock-mlstm", "igate_preact.weight", "norm_mlstm.weight", "norm_ffn.weight", "ffn.proj_up_gate.weight",
-       "ffn.proj_up.weight", "ffn.proj_down.weight", "out_norm.weight", describe_mlstm});
+/// flash-linear-attention's names.
+constexpr StockNames of_fla(std::string_view kind, std::string_view signature, StockNames::Describe describe) {
+  return {kind,
+          signature,
+          "attn_norm.weight",
+          "mlp_norm.weight",
+          "mlp.gate_proj.weight",
+          "mlp.up_proj.weight",
+          "mlp.down_proj.weight",
+          "norm.weight",
+          describe};
 }
-
-std::unique_ptr<SequenceModel<float>> import_slstm(StateDict& dict, const ImportOptions& options, const Task& task) {
-  return import_stock(dict, options, task,
-                      {"stock-slstm", "slstm_cell._recurrent_kernel_", "", "", "", "", "", "", describe_slstm});
+/// One layer alone, or blocks of a norm and the layer.
+constexpr StockNames alone(std::string_view kind, std::string_view signature, StockNames::Describe describe,
+                           std::string_view norm = "", std::string_view final_norm = "") {
+  return {kind, signature, norm, "", "", "", "", final_norm, describe};
 }
-
-std::unique_ptr<SequenceModel<float>> import_m2rnn(StateDict& dict, const ImportOptions& options, const Task& task) {
-  return import_stock(dict, options, task, {"stock-m2rnn", "state_weight", "", "", "", "", "", "", describe_m2rnn});
-}
-
-namespace {
 
 struct Kind {
   std::string_view name;
-  std::unique_ptr<SequenceModel<float>> (*read)(StateDict&, const ImportOptions&, const Task&);
+  StockNames layers = {};  ///< of another library; or else:
+  std::unique_ptr<SequenceModel<float>> (*read)(StateDict&, const ImportOptions&, const Task&) = nullptr;
 };
 
+/// GLA and the delta rule: flash-linear-attention's language models or one bare layer of them (gated DeltaNet:
+/// transformers' OlmoHybridGatedDeltaNet, too). Mamba and Mamba-2: transformers' and state-spaces' models. mLSTM:
+/// transformers' xLSTMForCausalLM; sLSTM: the layer of the package xlstm.
 constexpr std::array kKinds{
-    Kind{"rnn", import_cell},           Kind{"rnn-relu", import_cell},        Kind{"gru", import_cell},
-    Kind{"lstm", import_cell},          Kind{"bilinear", import_bilinear},    Kind{"deltanet", import_delta},
-    Kind{"deltaproduct", import_delta}, Kind{"gated-deltanet", import_delta}, Kind{"gla", import_gla},
-    Kind{"mamba", import_mamba},        Kind{"mamba2", import_mamba2},        Kind{"mlstm", import_mlstm},
-    Kind{"slstm", import_slstm},        Kind{"rwkv7", import_rwkv7},          Kind{"m2rnn", import_m2rnn}};
+    Kind{.name = "rnn", .read = import_cell},
+    Kind{.name = "rnn-relu", .read = import_cell},
+    Kind{.name = "gru", .read = import_cell},
+    Kind{.name = "lstm", .read = import_cell},
+    Kind{.name = "bilinear", .read = import_bilinear},
+    Kind{"deltanet", of_fla("stock-delta", "b_proj.weight", describe_deltanet)},
+    Kind{"deltaproduct", of_fla("stock-delta", "b_proj.weight", describe_product)},
+    Kind{"gated-deltanet", of_fla("stock-delta", "b_proj.weight", describe_gated)},
+    Kind{"gla", of_fla("stock-gla", "gk_proj.0.weight", describe_gla)},
+    Kind{"mamba", alone("stock-mamba", "x_proj.weight", describe_mamba, "norm.weight", "norm_f.weight")},
+    Kind{"mamba2", alone("stock-mamba2", "dt_bias", describe_mamba2, "norm.weight", "norm_f.weight")},
+    Kind{"mlstm",
+         {"stock-mlstm", "igate_preact.weight", "norm_mlstm.weight", "norm_ffn.weight", "ffn.proj_up_gate.weight",
+          "ffn.proj_up.weight", "ffn.proj_down.weight", "out_norm.weight", describe_mlstm}},
+    Kind{"slstm", alone("stock-slstm", "slstm_cell._recurrent_kernel_", describe_slstm)},
+    Kind{"rwkv7", alone("stock-rwkv7", "r_k", describe_rwkv7)},
+    Kind{"m2rnn", alone("stock-m2rnn", "state_weight", describe_m2rnn)}};
 
 /// Architectures that are asked for and not read.
 struct Refused {
@@ -520,7 +454,8 @@ std::unique_ptr<SequenceModel<float>> import_model(const TensorFile& tensors, co
     throw InputError("--as", fmt::format("\"{}\" is not known.{} krohn imports {}", options.kind,
                                          did_you_mean(options.kind, import_kinds()), fmt::join(import_kinds(), ", ")));
   StateDict dict(tensors, where);
-  auto model = kind->read(dict, options, task);
+  auto model =
+      kind->read != nullptr ? kind->read(dict, options, task) : import_stock(dict, options, task, kind->layers);
   dict.require_all_taken(fmt::format("a model of kind {}", options.kind));
   return model;
 }

@@ -99,6 +99,13 @@ void StockDict::fail(const std::string& name, const std::string& why) const {
   dict_.fail(fmt::format("tensor {}: {}", in_quotes(prefix_ + name), why));
 }
 
+std::unique_ptr<SequenceModel<float>> filled_model(const std::string& name, const Task& task,
+                                                   const TensorFile& tensors) {
+  auto model = make_model<float>(name, task, 0);
+  model->load(tensors);
+  return model;
+}
+
 std::unique_ptr<SequenceModel<float>> import_stock(StateDict& dict, const ImportOptions& options, const Task& task,
                                                    const StockNames& names) {
   const Place place = place_of(dict, options, names.signature);
@@ -144,9 +151,7 @@ std::unique_ptr<SequenceModel<float>> import_stock(StateDict& dict, const Import
   const ImportedHead head = import_head(dict, options, task, width);
   own.tensors.emplace("head.weight", make_tensor(head.weights, {labels, width}));
   own.tensors.emplace("head.bias", make_tensor(head.bias, {labels}));
-  auto model = make_model<float>(to_string(shape), task, 0);
-  model->load(own);
-  return model;
+  return filled_model(to_string(shape), task, own);
 }
 
 }  // namespace krohn

@@ -37,8 +37,13 @@ struct StockNames {
   std::string_view norm, mlp_norm, mlp_gate, mlp_up, mlp_down;
   std::string_view final_norm;  ///< in the model beside the list of blocks
   /// Sets width and the kind's numbers. `is_stack`: blocks with residuals, so that the library's model has set its ε.
-  void (*describe)(StockShape& shape, const StockDict& layer, Settings& settings, bool is_stack);
+  using Describe = void (*)(StockShape& shape, const StockDict& layer, Settings& settings, bool is_stack);
+  Describe describe = nullptr;
 };
+
+/// The model of that name, which files will have, too, with those tensors.
+std::unique_ptr<SequenceModel<float>> filled_model(const std::string& name, const Task& task,
+                                                   const TensorFile& tensors);
 
 std::unique_ptr<SequenceModel<float>> import_stock(StateDict& dict, const ImportOptions& options, const Task& task,
                                                    const StockNames& names);
