@@ -159,7 +159,7 @@ constexpr Name kClasses[] = {
     {"SP", "strictly piecewise: forbidden subsequences of at most k letters"},
     {"coSP", "the complement is strictly piecewise: some of these subsequences is required"},
     {"PT", "piecewise testable: the set of subsequences of at most k letters decides; J-trivial"},
-    {"PLT", "piecewise locally testable: dot-depth one"},
+    {"PLT", "piecewise locally testable: ends and the sequences of factors of k letters decide; dot-depth one"},
     {"TPLT", "piecewise locally testable on a tier"},
     {"SF", "star-free: aperiodic, first-order definable"},
     {"Z_p", "counts letters modulo a prime p: the syntactic monoid is the group Z_p"}};
@@ -193,10 +193,9 @@ class Classifier {
     draw();
     if (verdict("SF").answer != Answer::kNo) on_the_semigroup();
     draw();
-    for (const char* name : {"LT", "TLT"}) order_of_testability(name);
+    for (const char* name : {"LT", "TLT"}) find_order(name, is_locally_testable_of_order);
     for (const char* name : {"LTT", "TLTT"}) order_of_threshold(name);
-    for (const char* name : {"PLT", "TPLT"})
-      if (ClassVerdict& row = verdict(name); row.answer == Answer::kYes) remark(row, "k is not determined");
+    for (const char* name : {"PLT", "TPLT"}) find_order(name, is_dot_depth_one_of_width);
     return std::move(verdicts_);
   }
 
@@ -352,12 +351,12 @@ class Classifier {
     decide("TPLT", [&](ClassVerdict& row) { answer(row, dot_depth_one_violation(semigroup(true))); });
   }
 
-  void order_of_testability(const char* name) {
+  void find_order(const char* name, bool (*holds)(const SyntacticSemigroup&, std::uint64_t)) {
     ClassVerdict& row = verdict(name);
     if (row.answer != Answer::kYes) return;
     add(row, [&] {
       std::uint64_t k = 1;
-      while (!is_locally_testable_of_order(semigroup(speaks_of_tier(name)), k)) ++k;
+      while (!holds(semigroup(speaks_of_tier(name)), k)) ++k;
       row.parameters = {{"k", k}};
     });
   }

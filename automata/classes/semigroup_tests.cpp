@@ -174,4 +174,37 @@ bool is_locally_testable_of_order(const SyntacticSemigroup& semigroup, std::uint
   return true;
 }
 
+bool is_dot_depth_one_of_width(const SyntacticSemigroup& semigroup, std::uint64_t k) {
+  constexpr std::uint64_t kMostProducts = 2'000'000;
+  std::uint64_t products = 0;
+  const auto spend = [&](std::size_t some, std::size_t others) {
+    if ((products += std::uint64_t{some} * others) > kMostProducts)
+      throw LimitError(fmt::format("k is not determined: more than {} products", kMostProducts));
+  };
+  // Of the words of k−1 letters, each with the elements that it ends; whatever another one ends says nothing new.
+  std::vector<std::pair<Element, std::vector<Element>>> ends;
+  for (const Element e : semigroup.of_length(k - 1)) {
+    if (std::ranges::any_of(ends, [e](const auto& end) { return std::ranges::binary_search(end.second, e); })) continue;
+    std::vector<Element> ended = semigroup.between(0, e);
+    std::erase_if(ends, [&](const auto& end) { return std::ranges::binary_search(ended, end.first); });
+    ends.emplace_back(e, std::move(ended));
+  }
+  for (const auto& [e, back] : ends)
+    for (const auto& [f, there] : ends) {
+      spend(2 * there.size(), back.size());
+      std::map<std::pair<Element, Element>, std::pair<Element, Element>> of;
+      auto left = loops_with_way(semigroup, there, back, true, of),
+           right = loops_with_way(semigroup, there, back, false, of);
+      if (e == f) left.emplace_back(0, 0), right.emplace_back(0, 0);  // paths on which nothing is read
+      spend(left.size(), right.size());
+      for (const auto& [g, way] : left) {
+        TimeLimit::check();
+        for (const auto& [h, way_back] : right)
+          if (semigroup.product(e, semigroup.product(way, way_back)) != semigroup.product(e, semigroup.product(g, h)))
+            return false;
+      }
+    }
+  return true;
+}
+
 }  // namespace krohn

@@ -27,7 +27,7 @@ class Closure {
     std::iota(row.begin(), row.end(), Point{0});
     intern(row, 0, 0);
     for (ElementIndex element = 0; element < parent.size(); ++element) {
-      if (element % 1024 == 1023) TimeLimit::check();
+      TimeLimit::check();
       for (std::uint32_t g = 0; g < group_.generators().size(); ++g) {
         const Permutation& generator = group_.generators()[g].value;
         for (Point point = 0; point < group_.degree(); ++point) row[point] = generator[at(element)[point]];

@@ -10,6 +10,7 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/random.h"
+#include "krohn/groups/base/time_limit.h"
 #include "krohn/groups/permutations/permutation.h"
 
 namespace krohn {
@@ -138,7 +139,7 @@ Permutation StabiliserChain::least_in_right_coset(Permutation t) const {
     std::size_t best = 0;
     for (std::size_t i = 1; i < level.orbit.size(); ++i)
       if (t[level.orbit[i]] < t[level.orbit[best]]) best = i;
-    const std::span<const Point> factor = row(level.from_base, best);
+    const std::span<const Point> factor = level.from_base[best];
     std::vector<Point> images(degree_);
     for (Point point = 0; point < degree_; ++point) images[point] = t[factor[point]];
     t = Permutation::from_images(std::move(images));
@@ -150,7 +151,7 @@ Permutation StabiliserChain::random_element(Random& random) const {
   std::vector<Point> images(degree_);
   std::iota(images.begin(), images.end(), Point{0});
   for (auto level = levels_.rbegin(); level != levels_.rend(); ++level)
-    multiply_in_place(images, row(level->from_base, random.below(level->orbit.size())));
+    multiply_in_place(images, level->from_base[random.below(level->orbit.size())]);
   return Permutation::from_images(std::move(images));
 }
 
@@ -160,7 +161,7 @@ std::size_t StabiliserChain::sift(std::span<Point> images, std::size_t from) con
     const Level& level = levels_[i];
     const std::int32_t position = level.position[images[level.base_point]];
     if (position < 0) return i;
-    if (position > 0) multiply_in_place(images, row(level.to_base, static_cast<std::size_t>(position)));
+    if (position > 0) multiply_in_place(images, level.to_base[static_cast<std::size_t>(position)]);
   }
   return levels_.size();
 }
@@ -177,8 +178,8 @@ void StabiliserChain::reset_orbit(Level& level) {
   level.orbit = {level.base_point};
   level.position.assign(degree_, -1);
   level.position[level.base_point] = 0;
-  level.from_base.resize(degree_);
-  std::iota(level.from_base.begin(), level.from_base.end(), Point{0});
+  level.from_base.assign(1, std::vector<Point>(degree_));
+  std::iota(level.from_base[0].begin(), level.from_base[0].end(), Point{0});
   level.to_base = level.from_base;
   level.checked = {0};
   entries_ += 2 * std::uint64_t{degree_};
@@ -204,21 +205,18 @@ void StabiliserChain::extend_orbit(Level& level, std::uint32_t new_generator) {
 void StabiliserChain::visit(Level& level, std::size_t index, std::uint32_t generator) {
   const Point image = strong_[generator][level.orbit[index]];
   if (level.position[image] >= 0) return;
+  TimeLimit::check();
   entries_ += 2 * std::uint64_t{degree_};
   if (entries_ > max_entries_)
     throw LimitError(fmt::format("the stabiliser chain of this group of degree {} needs more than {}", degree_,
                                  counted(max_entries_, "number")));
   level.position[image] = static_cast<std::int32_t>(level.orbit.size());
-  const std::size_t start = level.orbit.size() * degree_;
   level.orbit.push_back(image);
   level.checked.push_back(0);
-  level.from_base.resize(start + degree_);
-  level.to_base.resize(start + degree_);
-  const Point* from = level.from_base.data() + index * degree_;
+  std::vector<Point>&from = level.from_base.emplace_back(degree_), &to = level.to_base.emplace_back(degree_);
   for (Point point = 0; point < degree_; ++point) {
-    const Point target = strong_[generator][from[point]];
-    level.from_base[start + point] = target;
-    level.to_base[start + target] = point;
+    from[point] = strong_[generator][level.from_base[index][point]];
+    to[from[point]] = point;
   }
 }
 
@@ -300,8 +298,7 @@ bool StabiliserChain::check_level(std::size_t level, std::size_t& resume) {
     for (std::uint32_t& k = here.checked[i]; k < here.generators.size(); ++k) {
       const Permutation& generator = strong_[here.generators[k]];
       const auto target = static_cast<std::size_t>(here.position[generator[here.orbit[i]]]);
-      const Point* from = here.from_base.data() + i * degree_;
-      const Point* back = here.to_base.data() + target * degree_;
+      const std::vector<Point>&from = here.from_base[i], &back = here.to_base[target];
       for (Point point = 0; point < degree_; ++point) scratch_[point] = back[generator[from[point]]];
       const std::size_t stopped = sift(scratch_, level + 1);
       if (is_identity(scratch_)) continue;

@@ -58,15 +58,12 @@ class StabiliserChain {
     Point base_point = 0;
     std::vector<std::uint32_t> generators;  ///< indices into strong_
     std::vector<Point> orbit;
-    std::vector<std::int32_t> position;  ///< of a point in `orbit`, −1 outside it
-    std::vector<Point> from_base;        ///< rows of `degree` images: base_point ↦ orbit[i]
-    std::vector<Point> to_base;          ///< their inverses
-    std::vector<std::uint32_t> checked;  ///< per orbit point, how many Schreier generators are known to sift
+    std::vector<std::int32_t> position;         ///< of a point in `orbit`, −1 outside it
+    std::vector<std::vector<Point>> from_base;  ///< per orbit point: images of `degree` points, base_point ↦ orbit[i]
+    std::vector<std::vector<Point>> to_base;    ///< their inverses
+    std::vector<std::uint32_t> checked;         ///< per orbit point, how many Schreier generators are known to sift
   };
 
-  std::span<const Point> row(const std::vector<Point>& rows, std::size_t i) const {
-    return {rows.data() + i * degree_, degree_};
-  }
   std::size_t sift(std::span<Point> images, std::size_t from) const;
   void add_level(Point base_point);
   void reset_orbit(Level& level);

@@ -6,9 +6,12 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <numeric>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -34,37 +37,85 @@ bool depends_on(const Dfa& dfa, const Signature& start, Step step) {
   return true;
 }
 
-/// The factors of k letters of ⋊w⋉, each counted up to t; of shorter words ⋊w⋉ itself.
-struct FactorCounts {
-  Word prefix, suffix;  ///< k−1 letters, or the whole word
-  std::map<Word, std::size_t> counts;
-  auto operator<=>(const FactorCounts&) const = default;
-};
-
-inline bool is_locally_threshold_testable(const Dfa& dfa, std::size_t k, std::size_t t) {
-  return depends_on(dfa, FactorCounts{}, [&](FactorCounts counts, Letter letter) {
-    if (counts.prefix.size() < k - 1) counts.prefix.push_back(letter);
-    counts.suffix.push_back(letter);
-    if (counts.suffix.size() == k) {
-      std::size_t& count = counts.counts[counts.suffix];
-      count = std::min(count + 1, t);
-      counts.suffix.erase(counts.suffix.begin());
-    }
-    return counts;
-  });
-}
-
-inline bool is_piecewise_testable(const Dfa& dfa, std::size_t k) {
-  return depends_on(dfa, std::set<Word>{{}}, [&](const std::set<Word>& subsequences, Letter letter) {
-    std::set<Word> all = subsequences;
-    for (Word word : subsequences)
-      if (word.size() < k) {
-        word.push_back(letter);
-        all.insert(std::move(word));
+/// True if LTT_{k,t} holds, by all signatures (ends and numbers) that words have: words with one signature must lead to
+/// one state of a minimal automaton, for signatures are a congruence. Nothing past `max_signatures`.
+inline std::optional<bool> is_threshold_testable(const Dfa& dfa, std::uint64_t k, std::uint64_t t,
+                                                 std::size_t max_signatures = SIZE_MAX) {
+  std::vector<Letter> letters(dfa.letters());
+  std::iota(letters.begin(), letters.end(), Letter{0});
+  std::uint64_t factors = 1;
+  for (std::uint64_t i = 0; i < k; ++i) factors *= std::max<std::size_t>(letters.size(), 1);
+  if (factors > 4096 || t > 250 || letters.size() > 250) return std::nullopt;
+  // A signature: the length up to k−1, the first and the last k−1 letters as far as there are, the numbers.
+  const std::size_t ends = k - 1;
+  const auto length_of = [](const std::string& s) {
+    return static_cast<std::size_t>(static_cast<unsigned char>(s[0]));
+  };
+  std::unordered_map<std::string, State> state_of;
+  std::string start(1 + 2 * ends + factors, '\0');
+  state_of.emplace(start, dfa.initial());
+  std::vector<const std::string*> queue{&state_of.begin()->first};
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    const State from = state_of.at(*queue[i]);
+    for (std::size_t c = 0; c < letters.size(); ++c) {
+      std::string next = *queue[i];
+      const std::size_t length = length_of(next);
+      const char letter = static_cast<char>(c);
+      if (length < ends) {
+        next[1 + length] = letter;
+        next[1 + ends + length] = letter;
+        next[0] = static_cast<char>(length + 1);
+      } else {
+        std::size_t factor = 0;
+        for (std::size_t at = 0; at < ends; ++at)
+          factor = factor * letters.size() + static_cast<unsigned char>(next[1 + ends + at]);
+        factor = factor * letters.size() + c;
+        char& number = next[1 + 2 * ends + factor];
+        if (static_cast<unsigned char>(number) < t) ++number;
+        for (std::size_t at = 0; at + 1 < ends; ++at) next[1 + ends + at] = next[1 + ends + at + 1];
+        if (ends > 0) next[2 * ends] = letter;
       }
-    return all;
+      const State to = dfa.next(from, letters[c]);
+      const auto [known, fresh] = state_of.emplace(std::move(next), to);
+      if (!fresh) {
+        if (known->second != to) return false;
+        continue;
+      }
+      if (state_of.size() > max_signatures) return std::nullopt;
+      queue.push_back(&known->first);
+    }
+  }
+  return true;
+}
+
+/// The subsequences of at most k letters, after one more letter.
+inline std::set<Word> with_letter(const std::set<Word>& subsequences, Letter letter, std::size_t k) {
+  std::set<Word> all = subsequences;
+  for (Word word : subsequences)
+    if (word.size() < k) {
+      word.push_back(letter);
+      all.insert(std::move(word));
+    }
+  return all;
+}
+
+/// The ends of k−1 letters and the sequences of at most n factors of k letters decide; of one letter, PT_n.
+inline bool is_dot_depth_one(const Dfa& dfa, std::size_t k, std::size_t n) {
+  using Signature = std::tuple<Word, Word, std::set<Word>>;
+  return depends_on(dfa, Signature{{}, {}, {{}}}, [&](Signature signature, Letter letter) {
+    auto& [prefix, suffix, sequences] = signature;
+    if (prefix.size() < k - 1) prefix.push_back(letter);
+    suffix.push_back(letter);
+    if (suffix.size() < k) return signature;
+    Letter factor = 0;
+    for (const Letter each : suffix) factor = factor * dfa.letters() + each;
+    sequences = with_letter(sequences, factor, n);
+    suffix.erase(suffix.begin());
+    return signature;
   });
 }
+
+inline bool is_piecewise_testable(const Dfa& dfa, std::size_t k) { return is_dot_depth_one(dfa, 1, k); }
 
 /// All words of at most `length` letters.
 inline std::vector<Word> words_up_to(Letter letters, std::size_t length) {
@@ -137,20 +188,11 @@ inline bool is_strictly_local(const Dfa& dfa, std::size_t k) {
 /// within k + (k+1)(n−1) letters.
 inline bool is_strictly_piecewise(const Dfa& dfa, std::size_t k) {
   std::set<Word> permitted;
-  const auto longer = [&](const std::set<Word>& subsequences, Letter letter) {
-    std::set<Word> all = subsequences;
-    for (Word word : subsequences)
-      if (word.size() < k) {
-        word.push_back(letter);
-        all.insert(std::move(word));
-      }
-    return all;
-  };
   std::set<std::pair<std::set<Word>, State>> seen{{{{}}, dfa.initial()}};
   std::vector<std::pair<std::set<Word>, State>> queue(seen.begin(), seen.end());
   for (std::size_t i = 0; i < queue.size(); ++i)
     for (Letter letter = 0; letter < dfa.letters(); ++letter) {
-      std::pair<std::set<Word>, State> next{longer(queue[i].first, letter), dfa.next(queue[i].second, letter)};
+      std::pair<std::set<Word>, State> next{with_letter(queue[i].first, letter, k), dfa.next(queue[i].second, letter)};
       if (seen.insert(next).second) queue.push_back(std::move(next));
     }
   for (const auto& [subsequences, state] : queue)

@@ -50,7 +50,7 @@ OfOrder of_complement(OfOrder holds) {
   return [holds = std::move(holds)](const Dfa& dfa, std::size_t k) { return holds(brute::complement_of(dfa), k); };
 }
 
-bool locally_testable(const Dfa& dfa, std::size_t k) { return brute::is_locally_threshold_testable(dfa, k, 1); }
+bool locally_testable(const Dfa& dfa, std::size_t k) { return *brute::is_threshold_testable(dfa, k, 1); }
 
 /// A language is defined by its forbidden factors, and by no fewer of them.
 void check_factors(const Dfa& dfa, const ClassVerdict& verdict, Tally& tally) {
@@ -92,16 +92,33 @@ void check_thresholds(const Dfa& dfa, const ClassVerdict& verdict, Tally& tally)
   ++tally.verdicts;
   if (verdict.answer == Answer::kUnknown) tally.fault(dfa, verdict.name + " is open");
   if (verdict.answer == Answer::kNo) {
-    for (const auto& [k, t] : {std::pair{1, 3}, {2, 3}, {3, 2}})
-      if (brute::is_locally_threshold_testable(dfa, static_cast<std::size_t>(k), static_cast<std::size_t>(t)))
+    for (const auto& [k, t] : {std::pair<std::size_t, std::size_t>{1, 3}, {2, 3}, {3, 2}})
+      if (*brute::is_threshold_testable(dfa, k, t))
         tally.fault(dfa, fmt::format("{}: no, but k = {}, t = {}", verdict.name, k, t));
     return;
   }
   if (verdict.parameters.size() != 2) return tally.fault(dfa, verdict.name + " has no parameters: " + verdict.remark);
   const std::size_t k = verdict.parameters[0].second, t = verdict.parameters[1].second;
-  if (!brute::is_locally_threshold_testable(dfa, k, t)) tally.fault(dfa, verdict.name + " does not hold");
-  if (t > 1 && brute::is_locally_threshold_testable(dfa, k, t - 1)) tally.fault(dfa, verdict.name + ": t is not least");
-  if (k > 1 && brute::is_locally_threshold_testable(dfa, k - 1, t)) tally.fault(dfa, verdict.name + ": k is not least");
+  if (!*brute::is_threshold_testable(dfa, k, t)) tally.fault(dfa, verdict.name + " does not hold");
+  if (t > 1 && *brute::is_threshold_testable(dfa, k, t - 1)) tally.fault(dfa, verdict.name + ": t is not least");
+  if (k > 1 && *brute::is_threshold_testable(dfa, k - 1, t)) tally.fault(dfa, verdict.name + ": k is not least");
+}
+
+/// Every greater k follows, but how long sequences have to be is not known.
+void check_width(const Dfa& dfa, const ClassVerdict& verdict, Tally& tally) {
+  ++tally.verdicts;
+  const auto holds = [&](std::size_t k, std::size_t most) {
+    std::size_t n = 1;
+    while (n <= most && !brute::is_dot_depth_one(dfa, k, n)) ++n;
+    return n <= most;
+  };
+  if (verdict.answer != Answer::kYes) {
+    if (holds(1, 3) || holds(2, 2)) tally.fault(dfa, "PLT: no, but sequences decide");
+    return;
+  }
+  const std::size_t k = verdict.parameters.at(0).second;
+  if (!holds(k, 3)) tally.fault(dfa, fmt::format("PLT_{} does not hold", k));
+  if (k > 1 && holds(k - 1, 2)) tally.fault(dfa, fmt::format("PLT_{} holds", k - 1));
 }
 
 void check_classes(const Dfa& dfa, Tally& tally) {
@@ -119,6 +136,7 @@ void check_classes(const Dfa& dfa, Tally& tally) {
   check_order(dfa, named(classes, "LT"), 1, (n * n - n) / 2 + 1, locally_testable, tally);
   check_order(dfa, named(classes, "TLT"), 1, (n * n - n) / 2 + 1, tiered(locally_testable), tally);
   check_thresholds(dfa, named(classes, "LTT"), tally);
+  check_width(dfa, named(classes, "PLT"), tally);
   check_factors(dfa, named(classes, "SL"), tally);
 }
 

@@ -6,7 +6,6 @@
 #include <functional>
 #include <numeric>
 #include <string>
-#include <unordered_map>
 
 #include "krohn/automata/classes/classes.h"
 #include "krohn/automata/classes/piecewise_testable.h"
@@ -113,57 +112,6 @@ std::vector<std::size_t> idempotents_of(const Dfa& dfa, const brute::Monoid& mon
   return {found.begin(), found.end()};
 }
 
-/// True if LTT_{k,t} holds, by all signatures (ends and numbers) that words have: words with one signature must lead to
-/// one state, for signatures are a congruence. Nothing past `max_signatures`.
-std::optional<bool> is_threshold_testable(const Dfa& dfa, std::uint64_t k, std::uint64_t t,
-                                          std::size_t max_signatures) {
-  std::vector<Letter> letters(dfa.letters());
-  std::iota(letters.begin(), letters.end(), Letter{0});
-  std::uint64_t factors = 1;
-  for (std::uint64_t i = 0; i < k; ++i) factors *= std::max<std::size_t>(letters.size(), 1);
-  if (factors > 4096 || t > 250 || letters.size() > 250) return std::nullopt;
-  // A signature: the length up to k−1, the first and the last k−1 letters as far as there are, the numbers.
-  const std::size_t ends = k - 1;
-  const auto length_of = [](const std::string& s) {
-    return static_cast<std::size_t>(static_cast<unsigned char>(s[0]));
-  };
-  std::unordered_map<std::string, State> state_of;
-  std::string start(1 + 2 * ends + factors, '\0');
-  state_of.emplace(start, dfa.initial());
-  std::vector<const std::string*> queue{&state_of.begin()->first};
-  for (std::size_t i = 0; i < queue.size(); ++i) {
-    const State from = state_of.at(*queue[i]);
-    for (std::size_t c = 0; c < letters.size(); ++c) {
-      std::string next = *queue[i];
-      const std::size_t length = length_of(next);
-      const char letter = static_cast<char>(c);
-      if (length < ends) {
-        next[1 + length] = letter;
-        next[1 + ends + length] = letter;
-        next[0] = static_cast<char>(length + 1);
-      } else {
-        std::size_t factor = 0;
-        for (std::size_t at = 0; at < ends; ++at)
-          factor = factor * letters.size() + static_cast<unsigned char>(next[1 + ends + at]);
-        factor = factor * letters.size() + c;
-        char& number = next[1 + 2 * ends + factor];
-        if (static_cast<unsigned char>(number) < t) ++number;
-        for (std::size_t at = 0; at + 1 < ends; ++at) next[1 + ends + at] = next[1 + ends + at + 1];
-        if (ends > 0) next[2 * ends] = letter;
-      }
-      const State to = dfa.next(from, letters[c]);
-      const auto [known, fresh] = state_of.emplace(std::move(next), to);
-      if (!fresh) {
-        if (known->second != to) return false;
-        continue;
-      }
-      if (state_of.size() > max_signatures) return std::nullopt;
-      queue.push_back(&known->first);
-    }
-  }
-  return true;
-}
-
 struct Seen {
   std::uint64_t locally = 0, thresholds = 0, thresholds_found = 0, piecewise = 0, depth_one = 0, orders = 0;
 };
@@ -197,8 +145,8 @@ void check(const Dfa& dfa, Tally& tally, Seen& seen) {
   if (const ClassVerdict& row = named(classes, "LT"); row.answer == Answer::kYes) {
     ++seen.locally;
     const std::uint64_t k = row.parameters.at(0).second;
-    if (is_threshold_testable(reduced, k, 1, 5'000) == false) differ("LT_k does not hold");
-    if (k > 1 && is_threshold_testable(reduced, k - 1, 1, 5'000) == true) differ("LT_{k-1} holds");
+    if (brute::is_threshold_testable(reduced, k, 1, 5'000) == false) differ("LT_k does not hold");
+    if (k > 1 && brute::is_threshold_testable(reduced, k - 1, 1, 5'000) == true) differ("LT_{k-1} holds");
     if (k > reduced.states() * (reduced.states() - 1) / 2 + 1) differ("k is past Trahtman's bound");
     ++seen.orders;
   }
@@ -216,12 +164,13 @@ void check(const Dfa& dfa, Tally& tally, Seen& seen) {
   seen.depth_one += named(classes, "PLT").answer == Answer::kYes;
   if (!thresholds)
     for (const auto& [k, t] : {std::pair<std::uint64_t, std::uint64_t>{1, 4}, {2, 2}})
-      if (is_threshold_testable(reduced, k, t, 1'000) == true) differ("LTT: no, but its signatures decide");
+      if (brute::is_threshold_testable(reduced, k, t, 1'000) == true) differ("LTT: no, but its signatures decide");
   if (const ClassVerdict& row = named(classes, "LTT"); thresholds && row.parameters.size() == 2) {
     const std::uint64_t k = row.parameters[0].second, t = row.parameters[1].second;
-    if (is_threshold_testable(reduced, k, t, 5'000) == false) differ("LTT_{k,t} does not hold");
-    if (t > 1 && is_threshold_testable(reduced, k, t - 1, 5'000) == true) differ("LTT: t is not least");
-    if (t > 1 && k > 1 && is_threshold_testable(reduced, k - 1, t + 1, 5'000) == true) differ("LTT: k is not least");
+    if (brute::is_threshold_testable(reduced, k, t, 5'000) == false) differ("LTT_{k,t} does not hold");
+    if (t > 1 && brute::is_threshold_testable(reduced, k, t - 1, 5'000) == true) differ("LTT: t is not least");
+    if (t > 1 && k > 1 && brute::is_threshold_testable(reduced, k - 1, t + 1, 5'000) == true)
+      differ("LTT: k is not least");
     ++seen.thresholds_found;
   }
   if (monoid->size() <= 10) {
@@ -302,7 +251,8 @@ TEST_CASE("parameters at their bounds") {
        {Fact{"~(.*aa.*)", "SL", 2}, Fact{"~(.*aba.*)", "SL", 3}, Fact{"~(.*abba.*)", "SL", 4},
         Fact{".*abba.*", "coSL", 4}, Fact{"~(.*a.*b.*)", "SP", 2}, Fact{"~(.*a.*b.*a.*)", "SP", 3},
         Fact{".*a.*b.*a.*b.*", "coSP", 4}, Fact{".*a.*b.*a.*", "PT", 3}, Fact{"(.*ab.*)&~(.*bb.*)", "LT", 2},
-        Fact{"(.*aab.*)&~(.*bb.*)", "LT", 3}, Fact{"~(.*a.*a.*)", "LTT", 1}, Fact{".*abb", "definite", 3},
+        Fact{"(.*aab.*)&~(.*bb.*)", "LT", 3}, Fact{"~(.*a.*a.*)", "LTT", 1},
+        Fact{"(.*aa.*bb.*)&~(.*bb.*aa.*)", "PLT", 2}, Fact{"b.*|(ab)*", "PLT", 2}, Fact{".*abb", "definite", 3},
         Fact{"abb.*", "reverse definite", 3}}) {
     CAPTURE(regex);
     CAPTURE(name);
