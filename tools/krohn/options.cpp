@@ -11,7 +11,6 @@
 
 #include "krohn/groups/base/messages.h"
 #include "tools/krohn/usual_name.h"
-#include "tools/krohn/verb.h"
 
 namespace krohn {
 namespace {
@@ -262,11 +261,12 @@ VerbOption Verb::add_flag(const std::string& name, bool& target, const std::stri
   return VerbOption(app_->add_flag(name, target, description));
 }
 
-void Verb::callback(std::function<void()> chosen) {
-  app_->callback([app = app_, chosen = std::move(chosen)] {
-    note_verb(*app);
-    chosen();
-  });
+void Verb::is_missing() {
+  app_->description("(not in this first build)");
+  app_->set_help_flag();
+  app_->prefix_command();
 }
+
+const CLI::App& Verb::command() const { return *app_->get_parent(); }
 
 }  // namespace krohn

@@ -59,11 +59,17 @@ class Verb {
   VerbOption add_option(const std::string& name, std::function<void(const std::string&)> read,
                         const std::string& description);
   VerbOption add_flag(const std::string& name, bool& target, const std::string& description);
-  /// Sets the action for arguments that name this verb, once all of them are read.
-  void callback(std::function<void()> chosen);
+  /// Sets what is done once arguments that name this verb are read, and before its limits are kept.
+  void before_work(std::function<void()> prepare) { prepare_ = std::move(prepare); }
+  /// This command lacks the verb, which takes whatever follows it: every command line of it has the same answer.
+  void is_missing();
+  /// The command that it is a verb of.
+  const CLI::App& command() const;
 
  private:
+  friend void build_command(CLI::App& app, std::function<int()>& chosen);
   CLI::App* app_;
+  std::function<void()> prepare_;
 };
 
 /// The name of the check that every option with values begins with.

@@ -17,20 +17,12 @@
 
 namespace krohn {
 
-Verb add_verb(CLI::App& app, const std::string& name) {
-  VerbHelp help = verb_help(name);
-  CLI::App* verb = app.add_subcommand(name, help.summary);
-  verb->set_help_flag("-h,--help", "Print this page");
-  verb->formatter(std::make_shared<VerbFormatter>(std::move(help)));
-  return Verb(verb);
-}
-
-void add_missing_verb(CLI::App& app, Work& chosen, const char* name, Work answer) {
-  CLI::App* verb = app.add_subcommand(name, "(not in this first build)");
-  verb->set_help_flag();
-  verb->prefix_command();
-  verb->callback([&chosen, answer = std::move(answer)] { chosen = answer; });
-}
+Work add_info(Verb&), add_classify(Verb&), add_decompose(Verb&), add_compile(Verb&), add_smallest(Verb&),
+    add_run(Verb&), add_verify(Verb&), add_check(Verb&), add_probe(Verb&), add_draw(Verb&), add_convert(Verb&),
+    add_equal(Verb&), add_included(Verb&), add_disjoint(Verb&), add_empty(Verb&), add_combine(Verb&), add_words(Verb&),
+    add_elements(Verb&), add_tasks(Verb&), add_train(Verb&), add_import(Verb&), add_eval(Verb&), add_extract(Verb&),
+    add_compare(Verb&), add_snap(Verb&), add_table(Verb&), add_merge(Verb&), add_audit(Verb&), add_kit(Verb&),
+    add_report(Verb&), add_completion(Verb&);
 
 namespace {
 
@@ -39,46 +31,49 @@ thread_local std::string work_given;
 
 constexpr std::uint64_t kUsualMemory = std::uint64_t{4} << 30;
 
-/// A verb, what it does while it works, and the limits that it has where the command line says nothing.
-struct VerbAtWork {
-  void (*add)(CLI::App& app, Work& chosen);
+/// A verb, what it does while it works, and the limits that it has where the command line says nothing. Its help page
+/// is tools/krohn/help/NAME.md: a heading with a summary for the list of verbs, the synopsis and the examples as
+/// indented lines, and the description.
+struct VerbEntry {
+  const char* name;
+  Work (*add)(Verb& verb);  ///< its options
   const char* doing;
   VerbLimits usual{};
   bool has_own_memory = false;  ///< --memory means something else there
 };
 
-constexpr VerbAtWork kVerbs[] = {
-    {add_info, "gathering facts about", {60, kUsualMemory}},
-    {add_classify, "classifying", {60, kUsualMemory}},
-    {add_decompose, "decomposing", {60, kUsualMemory}},
-    {add_compile, "compiling"},
-    {add_smallest, "looking for bounds of", {60, kUsualMemory}},
-    {add_run, "running"},
-    {add_verify, "verifying", {}, true},
-    {add_check, "checking"},
-    {add_probe, "probing"},
-    {add_draw, "drawing"},
-    {add_convert, "converting"},
-    {add_equal, "comparing", {300, 0}},
-    {add_included, "comparing", {300, 0}},
-    {add_disjoint, "comparing", {300, 0}},
-    {add_empty, "looking for a word of", {300, 0}},
-    {add_combine, "combining", {300, 0}},
-    {add_words, "listing words of"},
-    {add_elements, "enumerating elements of", {60, kUsualMemory}},
-    {add_tasks, "writing samples of"},
-    {add_train, "training"},
-    {add_import, "importing"},
-    {add_eval, "measuring"},
-    {add_extract, "extracting the automaton of"},
-    {add_compare, "comparing"},
-    {add_snap, "snapping"},
-    {add_table, "measuring"},
-    {add_merge, "merging"},
-    {add_audit, "auditing"},
-    {add_kit, "writing models for"},
-    {add_report, "reporting on", {60, 0}},
-    {add_completion, "completing"},
+constexpr VerbEntry kVerbs[] = {
+    {"info", add_info, "gathering facts about", {60, kUsualMemory}},
+    {"classify", add_classify, "classifying", {60, kUsualMemory}},
+    {"decompose", add_decompose, "decomposing", {60, kUsualMemory}},
+    {"compile", add_compile, "compiling"},
+    {"smallest", add_smallest, "looking for bounds of", {60, kUsualMemory}},
+    {"run", add_run, "running"},
+    {"verify", add_verify, "verifying", {}, true},
+    {"check", add_check, "checking"},
+    {"probe", add_probe, "probing"},
+    {"draw", add_draw, "drawing"},
+    {"convert", add_convert, "converting"},
+    {"equal", add_equal, "comparing", {300, 0}},
+    {"included", add_included, "comparing", {300, 0}},
+    {"disjoint", add_disjoint, "comparing", {300, 0}},
+    {"empty", add_empty, "looking for a word of", {300, 0}},
+    {"combine", add_combine, "combining", {300, 0}},
+    {"words", add_words, "listing words of"},
+    {"elements", add_elements, "enumerating elements of", {60, kUsualMemory}},
+    {"tasks", add_tasks, "writing samples of"},
+    {"train", add_train, "training"},
+    {"import", add_import, "importing"},
+    {"eval", add_eval, "measuring"},
+    {"extract", add_extract, "extracting the automaton of"},
+    {"compare", add_compare, "comparing"},
+    {"snap", add_snap, "snapping"},
+    {"table", add_table, "measuring"},
+    {"merge", add_merge, "merging"},
+    {"audit", add_audit, "auditing"},
+    {"kit", add_kit, "writing models for"},
+    {"report", add_report, "reporting on", {60, 0}},
+    {"completion", add_completion, "completing"},
 };
 
 /// The object of the verb, as far as the command line says it first.
@@ -88,8 +83,7 @@ std::string object_of(const CLI::App& verb) {
   return "";
 }
 
-void add_limits(CLI::App* app, const VerbAtWork& verb) {
-  Verb options(app);
+void add_limits(Verb& options, const VerbEntry& verb) {
   options.add_option("--time", limits_given.seconds, "Most seconds in all")
       .type_name("SECONDS")
       .positive()
@@ -103,14 +97,6 @@ void add_limits(CLI::App* app, const VerbAtWork& verb) {
 
 }  // namespace
 
-void note_verb(const CLI::App& verb) {
-  const auto all = verb.get_parent()->get_subcommands([](const CLI::App*) { return true; });
-  const VerbAtWork& at_work = kVerbs[std::ranges::find(all, &verb) - all.begin()];
-  if (limits_given.seconds == 0) limits_given.seconds = at_work.usual.seconds;
-  if (limits_given.memory == 0) limits_given.memory = at_work.usual.memory;
-  work_given = at_work.doing + object_of(verb);
-}
-
 VerbLimits& given_limits() { return limits_given; }
 const std::string& given_work() { return work_given; }
 
@@ -120,10 +106,21 @@ void build_command(CLI::App& app, Work& chosen) {
   app.set_version_flag("--version", "krohn " KROHN_VERSION, "Print the version");
   app.require_subcommand(1);
   limits_given = {};
-  for (const VerbAtWork& verb : kVerbs) {
-    verb.add(app, chosen);
-    CLI::App* const added = app.get_subcommands({}).back();
-    if (!added->get_prefix_command()) add_limits(added, verb);
+  for (const VerbEntry& entry : kVerbs) {
+    VerbHelp help = verb_help(entry.name);
+    CLI::App* const added = app.add_subcommand(entry.name, help.summary);
+    added->set_help_flag("-h,--help", "Print this page");
+    added->formatter(std::make_shared<VerbFormatter>(std::move(help)));
+    Verb verb(added);
+    const Work work = entry.add(verb);
+    if (!added->get_prefix_command()) add_limits(verb, entry);
+    added->callback([&chosen, &entry, added, work, prepare = verb.prepare_] {
+      if (limits_given.seconds == 0) limits_given.seconds = entry.usual.seconds;
+      if (limits_given.memory == 0) limits_given.memory = entry.usual.memory;
+      work_given = entry.doing + object_of(*added);
+      if (prepare) prepare();
+      chosen = work;
+    });
   }
 }
 

@@ -271,17 +271,6 @@ int check_list(const CheckArguments& options) {
   return summary.status();
 }
 
-int check(const CheckArguments& options) {
-  if (!options.list.empty()) return check_list(options);
-  const Checked result = checked(options, has_ranks());
-  if (options.json)
-    print_json(json_of(options, result));
-  else
-    print_report(options, result.certificate, result.network ? &*result.network : nullptr, result.found,
-                 result.compared);
-  return result.status();
-}
-
 /// One certificate and its model, or a list of them.
 void check_arguments(const CheckArguments& options) {
   options.shards.check();
@@ -295,11 +284,22 @@ void check_arguments(const CheckArguments& options) {
     throw InputError("--shard, --slurm and -o are for lists of certificates: --list FILE");
 }
 
+int check(const CheckArguments& options) {
+  check_arguments(options);
+  if (!options.list.empty()) return check_list(options);
+  const Checked result = checked(options, has_ranks());
+  if (options.json)
+    print_json(json_of(options, result));
+  else
+    print_report(options, result.certificate, result.network ? &*result.network : nullptr, result.found,
+                 result.compared);
+  return result.status();
+}
+
 }  // namespace
 
-void add_check(CLI::App& app, Work& chosen) {
+Work add_check(Verb& verb) {
   const auto options = std::make_shared<CheckArguments>();
-  Verb verb = add_verb(app, "check");
   verb.add_option("CERTIFICATE", options->certificate, "What `krohn verify --certificate` wrote");
   verb.add_option("MODEL", options->model, "What it is about: a .safetensors file, or a folder");
   verb.add_option("--list", options->list, "Check the certificates of this file; -: standard input").type_name("FILE");
@@ -310,10 +310,7 @@ void add_check(CLI::App& app, Work& chosen) {
   add_json_flag(verb, options->json);
   add_shard_options(verb, options->shards);
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] {
-    check_arguments(*options);
-    chosen = [options] { return check(*options); };
-  });
+  return [options] { return check(*options); };
 }
 
 }  // namespace krohn

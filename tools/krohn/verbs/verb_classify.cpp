@@ -174,9 +174,8 @@ int classify_all(const ClassifyArguments& options) {
 
 }  // namespace
 
-void add_classify(CLI::App& app, Work& chosen) {
+Work add_classify(Verb& verb) {
   const auto options = std::make_shared<ClassifyArguments>();
-  Verb verb = add_verb(app, "classify");
   verb.add_option("LANGUAGE", options->subjects,
                   "A file, regex:…, name:…, or a .safetensors model; or several languages");
   verb.add_option("--corpus", options->corpus, "Classify every language file in this folder").type_name("FOLDER");
@@ -193,13 +192,13 @@ void add_classify(CLI::App& app, Work& chosen) {
   add_shard_options(verb, options->shards);
   options->reading.start_is_optional = true;
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] {
+  verb.before_work([options] {
     if (options->subjects.empty() && options->corpus.empty() && options->list.empty())
       throw InputError("classify: a LANGUAGE, --corpus or --list is needed");
     options->shards.check();
     if (options->is_list()) options->seconds = std::exchange(given_limits().seconds, 0);
-    chosen = [options] { return classify_all(*options); };
   });
+  return [options] { return classify_all(*options); };
 }
 
 }  // namespace krohn

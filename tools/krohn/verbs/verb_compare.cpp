@@ -208,9 +208,8 @@ int compare(const CompareArguments& options) {
 
 }  // namespace
 
-void add_compare(CLI::App& app, Work& chosen) {
+Work add_compare(Verb& verb) {
   const auto options = std::make_shared<CompareArguments>();
-  Verb verb = add_verb(app, "compare");
   verb.add_option("LEARNED", options->learned, "A .safetensors network, or a folder of `krohn train`").required();
   verb.add_option("EXACT", options->exact, "The network to hold it against").required();
   verb.add_option("--plot", options->plot, "Draw the angles, or the eigenvalues").type_name("FILE.svg|.png|.pdf");
@@ -222,7 +221,7 @@ void add_compare(CLI::App& app, Work& chosen) {
       .show_default("");
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] { chosen = [options] { return compare(*options); }; });
+  return [options] { return compare(*options); };
 }
 
 }  // namespace krohn

@@ -228,9 +228,8 @@ int compile(CompileArguments options) {
 
 }  // namespace
 
-void add_compile(CLI::App& app, Work& chosen) {
+Work add_compile(Verb& verb) {
   const auto options = std::make_shared<CompileArguments>();
-  Verb verb = add_verb(app, "compile");
   verb.add_option("LANGUAGE", options->language, "A file, regex:…, or name:…").required();
   verb.add_option("-o,--output", options->output, "The .safetensors file to write, or the folder of a --target")
       .type_name("FILE");
@@ -258,7 +257,7 @@ void add_compile(CLI::App& app, Work& chosen) {
   verb.add_flag("--explain", options->explain, "Print the table of constructions");
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] { chosen = [options] { return compile(*options); }; });
+  return [options] { return compile(*options); };
 }
 
 }  // namespace krohn

@@ -131,9 +131,8 @@ int draw(const DrawArguments& options) {
 
 }  // namespace
 
-void add_draw(CLI::App& app, Work& chosen) {
+Work add_draw(Verb& verb) {
   const auto options = std::make_shared<DrawArguments>();
-  Verb verb = add_verb(app, "draw");
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
   verb.add_option("-o,--output", options->output, "The picture to write; - is standard output").type_name("FILE");
   verb.add_option("--to", options->format, "The picture's format, instead of its extension")
@@ -153,7 +152,7 @@ void add_draw(CLI::App& app, Work& chosen) {
   add_count(verb, "--largest", options->largest, "Most states drawn one by one");
   options->reading.start_is_optional = true;
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] { chosen = [options] { return draw(*options); }; });
+  return [options] { return draw(*options); };
 }
 
 }  // namespace krohn

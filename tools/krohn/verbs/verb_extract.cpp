@@ -212,9 +212,8 @@ int extract(ExtractArguments options) {
 
 }  // namespace
 
-void add_extract(CLI::App& app, Work& chosen) {
+Work add_extract(Verb& verb) {
   const auto options = std::make_shared<ExtractArguments>();
-  Verb verb = add_verb(app, "extract");
   verb.add_option("MODEL", options->model, "A .safetensors network, a folder of `krohn train`, or a checkpoint")
       .required();
   verb.add_option("-o,--output", options->output, "The automaton to write, in a format of `krohn convert`")
@@ -228,7 +227,7 @@ void add_extract(CLI::App& app, Work& chosen) {
   add_seed(verb, options->extract.seed);
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] { chosen = [options] { return extract(*options); }; });
+  return [options] { return extract(*options); };
 }
 
 }  // namespace krohn

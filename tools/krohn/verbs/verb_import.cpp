@@ -129,9 +129,8 @@ int import_file(ImportArguments options) {
 
 }  // namespace
 
-void add_import(CLI::App& app, Work& chosen) {
+Work add_import(Verb& verb) {
   const auto options = std::make_shared<ImportArguments>();
-  Verb verb = add_verb(app, "import");
   verb.add_option("FILE", options->file, "A state dict as .safetensors").required();
   verb.add_option("--as", options->import.kind, "What recurrence it is")
       .type_name("KIND")
@@ -164,7 +163,7 @@ void add_import(CLI::App& app, Work& chosen) {
       .group(names);
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] { chosen = [options] { return import_file(*options); }; });
+  return [options] { return import_file(*options); };
 }
 
 }  // namespace krohn

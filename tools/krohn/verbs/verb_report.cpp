@@ -255,9 +255,8 @@ int report(const ReportArguments& options) {
 
 }  // namespace
 
-void add_report(CLI::App& app, Work& chosen) {
+Work add_report(Verb& verb) {
   const auto options = std::make_shared<ReportArguments>();
-  Verb verb = add_verb(app, "report");
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, a .safetensors model, or a folder")
       .required();
   verb.add_option("-o,--output", options->output, "The page to write").type_name("PAGE.html");
@@ -271,7 +270,7 @@ void add_report(CLI::App& app, Work& chosen) {
   add_count(verb, "--max-pairs", options->max_pairs, "Most pairs of states to examine");
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] { chosen = [options] { return report(*options); }; });
+  return [options] { return report(*options); };
 }
 
 }  // namespace krohn

@@ -349,9 +349,8 @@ int run(const RunArguments& options) {
 
 }  // namespace
 
-void add_run(CLI::App& app, Work& chosen) {
+Work add_run(Verb& verb) {
   const auto options = std::make_shared<RunArguments>();
-  Verb verb = add_verb(app, "run");
   verb.add_option("LANGUAGE", options->subject,
                   "A .safetensors model, a folder of a run or a checkpoint, a file, regex:…, or name:…")
       .required();
@@ -369,7 +368,7 @@ void add_run(CLI::App& app, Work& chosen) {
   add_threads(verb, options->threads).group(counting);
   add_device(verb, options->device, "Where an automaton alone runs: auto takes a CUDA device for long words");
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+  return [options] { return run(*options); };
 }
 
 }  // namespace krohn

@@ -124,15 +124,14 @@ int run_smallest(const SmallestArguments& options) {
 
 }  // namespace
 
-void add_smallest(CLI::App& app, Work& chosen) {
+Work add_smallest(Verb& verb) {
   const auto options = std::make_shared<SmallestArguments>();
-  Verb verb = add_verb(app, "smallest");
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model");
   verb.add_option("--task", options->task, "What the network has to get right").one_of({"acceptance", "state"});
   verb.add_option("--table", options->table, "All small monoids, or all small groups").one_of({"monoids", "groups"});
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] { chosen = [options] { return run_smallest(*options); }; });
+  return [options] { return run_smallest(*options); };
 }
 
 }  // namespace krohn

@@ -193,9 +193,8 @@ int snap_model(SnapArguments options) {
 
 }  // namespace
 
-void add_snap(CLI::App& app, Work& chosen) {
+Work add_snap(Verb& verb) {
   const auto options = std::make_shared<SnapArguments>();
-  Verb verb = add_verb(app, "snap");
   verb.add_option("MODEL", options->model, "A .safetensors network, a folder of `krohn train`, or a checkpoint")
       .required();
   verb.add_option("-o,--output", options->output, "The exact network to write").type_name("FILE");
@@ -206,7 +205,7 @@ void add_snap(CLI::App& app, Work& chosen) {
   add_count(verb, "--max-pairs", options->max_pairs, "Most pairs of states to examine in the proof");
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] { chosen = [options] { return snap_model(*options); }; });
+  return [options] { return snap_model(*options); };
 }
 
 }  // namespace krohn

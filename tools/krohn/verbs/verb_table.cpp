@@ -299,6 +299,7 @@ std::vector<CellJson> cells_of(const TableArguments& options, const std::vector<
 }
 
 int make_table(TableArguments options) {
+  options.shards.check();
   check_seeds(options.seeds.count);
   const bool is_helping = has_ranks() && !has_helpers();
   const bool is_unnamed = options.output.empty();
@@ -387,9 +388,8 @@ int make_table(TableArguments options) {
 
 }  // namespace
 
-void add_table(CLI::App& app, Work& chosen) {
+Work add_table(Verb& verb) {
   const auto options = std::make_shared<TableArguments>();
-  Verb verb = add_verb(app, "table");
   std::vector<std::string> names = paper_table_names();
   names.emplace_back(kCertified);
   names.emplace_back(kRegions);
@@ -420,10 +420,7 @@ void add_table(CLI::App& app, Work& chosen) {
   add_threads(verb, options->threads);
   add_json_flag(verb, options->json);
   add_shard_options(verb, options->shards);
-  verb.callback([options, &chosen] {
-    options->shards.check();
-    chosen = [options] { return make_table(*options); };
-  });
+  return [options] { return make_table(*options); };
 }
 
 }  // namespace krohn

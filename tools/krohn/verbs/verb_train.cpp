@@ -343,6 +343,7 @@ void train_on_ranks(const TrainArguments& options, const Task& task, const std::
 }
 
 int train(TrainArguments options) {
+  options.shards.check();
   if (options.model == "list") return list_models();
   if (options.task.empty()) throw InputError("train needs TASK: one of `krohn tasks --list`, or a language");
   require_output(options.output, "the run", "FOLDER");
@@ -402,9 +403,8 @@ int train(TrainArguments options) {
 
 }  // namespace
 
-void add_train(CLI::App& app, Work& chosen) {
+Work add_train(Verb& verb) {
   const auto options = std::make_shared<TrainArguments>();
-  Verb verb = add_verb(app, "train");
   verb.add_option("TASK,--task", options->task, "A task of `krohn tasks --list`, or a language");
   std::vector<std::string> names = model_names();
   names.emplace_back("list");
@@ -463,10 +463,7 @@ void add_train(CLI::App& app, Work& chosen) {
   add_json_flag(verb, options->json);
   add_shard_options(verb, options->shards);
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] {
-    options->shards.check();
-    chosen = [options] { return train(*options); };
-  });
+  return [options] { return train(*options); };
 }
 
 }  // namespace krohn

@@ -221,7 +221,9 @@ ModelVerdict verdict_on(Question& question, bool& is_interrupted) {
   return *std::move(found);
 }
 
-int run_verify(const VerifyArguments& options) {
+int run_verify(VerifyArguments options) {
+  if (options.precision.empty())
+    options.precision = is_checkpoint_folder(options.model) ? arithmetic_of_config(options.model) : "fp32";
   const DevicePlace device(options.device == "cuda", [](const std::string& why) {
     fmt::print(stderr, "krohn: on the processor instead: {}\n", why);
   });
@@ -268,9 +270,8 @@ int run_verify(const VerifyArguments& options) {
 
 }  // namespace
 
-void add_verify(CLI::App& app, Work& chosen) {
+Work add_verify(Verb& verb) {
   const auto options = std::make_shared<VerifyArguments>();
-  Verb verb = add_verb(app, "verify");
   verb.add_option("MODEL", options->model, "A .safetensors file, a folder of `krohn train`, or a checkpoint")
       .required();
   verb.add_option("--against", options->against, "The language that MODEL has to compute").type_name("LANGUAGE");
@@ -321,13 +322,7 @@ void add_verify(CLI::App& app, Work& chosen) {
   add_device(verb, options->device, "Where networks run").group(sampling);
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] {
-    chosen = [options] {
-      if (options->precision.empty())
-        options->precision = is_checkpoint_folder(options->model) ? arithmetic_of_config(options->model) : "fp32";
-      return run_verify(*options);
-    };
-  });
+  return [options] { return run_verify(*options); };
 }
 
 }  // namespace krohn

@@ -151,9 +151,8 @@ int words(const WordsArguments& options) {
 
 }  // namespace
 
-void add_words(CLI::App& app, Work& chosen) {
+Work add_words(Verb& verb) {
   const auto options = std::make_shared<WordsArguments>();
-  Verb verb = add_verb(app, "words");
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, expr:…, or a .safetensors model").required();
   add_optional_count(verb, "--shortest", options->shortest, "How many of the shortest words");
   add_optional_count(verb, "--length", options->length, "Words of this length");
@@ -162,7 +161,7 @@ void add_words(CLI::App& app, Work& chosen) {
   add_seed(verb, options->seed);
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] { chosen = [options] { return words(*options); }; });
+  return [options] { return words(*options); };
 }
 
 }  // namespace krohn
