@@ -412,7 +412,7 @@ TEST_CASE("models of PyTorch are trained by the Python that has them, or it is s
   const Outcome called = place.shell("export KROHN_PYTHON=./python; " + line);
   CHECK(called.status == 3);
   CHECK(contains(called.out,
-                 "-m krohn.rivals train parity --model lstm:hidden=8 -o run --length 3..40 --test-lengths 256 --rates "
+                 "-m krohn.rivals train parity --model lstm:hidden=8 -o run --test-lengths 256 --length 3..40 --rates "
                  "0.01,0.003 --steps 7"));
   // There is no option that the Python would not obey.
   for (const char* option :

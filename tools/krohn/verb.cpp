@@ -151,32 +151,11 @@ void add_language_options(Verb& verb, LanguageOptions& options) {
 }
 
 nlohmann::ordered_json language_options_json(const LanguageOptions& options) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  const auto add = [&json](const char* name, const std::optional<std::string>& value) {
-    if (value) json[name] = *value;
-  };
-  add("alphabet", options.alphabet);
-  add("symbols", options.symbols);
-  add("format", options.format);
-  add("generators", options.generators);
-  add("epsilon", options.epsilon);
-  if (options.no_epsilon) json["no_epsilon"] = true;
-  add("semigroup", options.semigroup);
-  if (options.mealy_as_labels) json["mealy_as_labels"] = true;
-  if (options.max_states != LanguageOptions{}.max_states) json["max_states"] = options.max_states;
-  return json;
+  return Verb(add_language_options, options).options_json(/*only_unusual=*/true);
 }
 
-std::string language_options_text(const nlohmann::ordered_json& options) {
-  std::string text;
-  for (const auto& [name, value] : options.items()) {
-    std::string option = name;
-    std::ranges::replace(option, '_', '-');
-    text += " --" + option;
-    if (value.is_string()) text += " " + shell_word(value.get<std::string>());
-    if (value.is_number()) text += " " + value.dump();
-  }
-  return text;
+std::string language_options_text(const nlohmann::ordered_json& json) {
+  return Verb(add_language_options, LanguageOptions{}).options_text(json);
 }
 
 void add_json_flag(Verb& verb, bool& json) { verb.add_flag("--json", json, "Print JSON, for programs"); }
@@ -209,7 +188,8 @@ VerbOption add_threads(Verb& verb, unsigned& threads) {
 VerbOption add_count(Verb& verb, const std::string& name, std::uint64_t& target, const std::string& description) {
   return verb
       .add_option(
-          name, [&target, name](const std::string& text) { target = parse_count(text, name); }, description)
+          name, [&target, name](const std::string& text) { target = parse_count(text, name); }, description,
+          [&target] { return nlohmann::ordered_json(target); })
       .type_name("COUNT")
       .show_default(with_thousands(target));
 }
@@ -218,7 +198,8 @@ VerbOption add_optional_count(Verb& verb, const std::string& name, std::optional
                               const std::string& description) {
   return verb
       .add_option(
-          name, [&target, name](const std::string& text) { target = parse_count(text, name); }, description)
+          name, [&target, name](const std::string& text) { target = parse_count(text, name); }, description,
+          [&target] { return target ? nlohmann::ordered_json(*target) : nlohmann::ordered_json(); })
       .type_name("COUNT");
 }
 

@@ -7,6 +7,7 @@
 #include "tools/krohn/models/cell_target.h"
 #include "tools/krohn/models/model_in_motion.h"
 #include "tools/krohn/report/run_findings.h"
+#include "tools/krohn/training/training_job.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {
@@ -38,6 +39,7 @@ Work add_table(Verb& verb) { return add_missing(verb); }
 int compile_cell(const Dfa&, const CellCompilation&) { refuse(); }
 std::unique_ptr<AskedModel> load_asked_trained_model(const ModelOptions&) { refuse(); }
 Findings run_findings(const RunQuestion&) { refuse(); }
+std::string training_command(const nlohmann::ordered_json&, const std::string&) { refuse(); }
 TrainedModel load_model(const std::string&) { refuse(); }
 std::unique_ptr<ModelInMotion> trained_in_motion(TrainedSubject, Precision) { refuse(); }
 
