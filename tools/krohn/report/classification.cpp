@@ -383,7 +383,7 @@ Json facts_of(const std::string& subject, const StreamOptions& options) {
 }
 
 std::string made_from(const std::string& subject, const StreamOptions& options) {
-  return digest_of_work({kThisKrohn, options.said, subject}, files_of_language(subject, options.reading));
+  return digest_of_work({"krohn " KROHN_VERSION, options.said, subject}, files_of_language(subject, options.reading));
 }
 
 /// The whole lines that an earlier run left. A line that it did not finish is cut off.

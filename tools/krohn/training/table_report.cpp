@@ -123,6 +123,10 @@ CellJson run_json(const Experiment& cell, const ExperimentRun& run) {
   return json;
 }
 
+std::uint64_t cost_of(const TrainOptions& training) {
+  return training.optimiser.steps * training.words * (training.lengths.least + training.lengths.greatest);
+}
+
 CellJson options_json(const Experiment& cell) {
   CellJson json;
   for (const Setting& setting : settings(cell)) json[setting.name] = setting.value;

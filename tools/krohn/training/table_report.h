@@ -27,6 +27,8 @@ std::string protocol_in_words(const TableView& view);
 
 /// A run alone, as its cell has it.
 CellJson run_json(const Experiment& cell, const ExperimentRun& run);
+/// Letters that a run reads: a model's size is not known before it is made.
+std::uint64_t cost_of(const TrainOptions& training);
 /// Every setting of an experiment by name.
 CellJson options_json(const Experiment& cell);
 /// The content of its file.

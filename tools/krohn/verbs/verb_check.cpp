@@ -245,10 +245,8 @@ int check_list(const CheckArguments& options) {
   const std::vector<CheckArguments> checks = listed_checks(options);
   const ListWork work{"checking certificates", options.threads,
                       [&checks](std::uint64_t item) { return check_line(checks[item]); }};
-  if (options.shards.slurm)
-    return print_array_script({"check", "certificate", checks.size(), options.output}, options.shards);
-  if (options.shards.shard) {
-    WorkList list{"check", kThisKrohn, visible(options_typed({"--list"}, {"--json"})), lines_listed(options.list), {}};
+  if (options.shards.any()) {
+    WorkList list{"check", {}, visible(options_typed({"--list"}, {"--json"})), lines_listed(options.list), {}};
     for (const CheckArguments& check : checks) {
       list.costs.push_back(cost_of_file(check.certificate));
       list.files.push_back(check.certificate);
@@ -256,8 +254,7 @@ int check_list(const CheckArguments& options) {
       if (check.against.empty()) continue;
       for (std::string& file : files_of_language(check.against, options.reading)) list.files.push_back(std::move(file));
     }
-    return work_on_shard(list, *options.shards.shard, options.output, work.threads, work.participle, "certificate",
-                         work.line_of);
+    return work_in_shards({work, "certificate", std::move(list), options.output}, options.shards);
   }
   if (!options.output.empty()) throw InputError("-o", "is for --shard and --slurm; the lines go to standard output");
   std::vector<std::uint64_t> all(checks.size());

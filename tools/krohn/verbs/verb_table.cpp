@@ -180,7 +180,7 @@ ExperimentOptions run_options(const TableArguments& options, const Experiment& c
 int train_shard(const TableArguments& options, const std::vector<Experiment>& chosen) {
   const std::vector<TableRun> runs = runs_of(chosen);
   WorkList list{"table",
-                kThisKrohn,
+                {},
                 fmt::format("{} --scale {} --recipe {}{}", options.cells_of, options.scale, options.recipe,
                             options.rescaled ? " --rescaled" : ""),
                 {},
@@ -188,22 +188,17 @@ int train_shard(const TableArguments& options, const std::vector<Experiment>& ch
   for (const auto& [cell, rate, seed] : runs) {
     list.items.push_back(
         fmt::format("{}, {}: {} rate={} seed={}", cell->row, cell->column, description(*cell), rate, seed));
-    const TrainOptions& training = cell->training;  // letters read; a model's size is not known before it is made
-    list.costs.push_back(training.optimiser.steps * training.words *
-                         (training.lengths.least + training.lengths.greatest));
+    list.costs.push_back(cost_of(cell->training));
   }
-  if (options.shards.slurm)
-    return print_array_script({"table", "training run", runs.size(), options.output, true}, options.shards);
-  make_folder(options.output);
-  return work_on_shard(
-      list, *options.shards.shard, part_in(options.output, *options.shards.shard), options.threads, "training runs",
-      "run", [&](std::uint64_t item) {
+  const ListWork work{
+      "training runs", options.threads, [&](std::uint64_t item) {
         const auto& [cell, rate, seed] = runs[item];
         const std::string line = run_json(*cell, run_once(*cell, rate, seed, run_options(options, *cell))).dump();
         if (has_all_models(options, *cell) && !kept_cell(place_of(options, *cell) + ".json", *cell, options))
           make_cell(*cell, options);
         return line;
-      });
+      }};
+  return work_in_shards({work, "training run", std::move(list), options.output, true}, options.shards);
 }
 
 /// Ends what is printed, or `json`, with the rivals that were asked for.

@@ -264,31 +264,31 @@ std::string train_to_checkpoint(const TrainArguments& options, const Task& task,
   return run_json(job).dump();
 }
 
+ListWork training_work(const TrainArguments& options, const Task& task, const std::vector<RateAndSeed>& runs) {
+  return {"training runs", options.threads,
+          [&](std::uint64_t item) { return train_to_checkpoint(options, task, runs[item]); }};
+}
+
 /// The runs of this shard, each to its last checkpoint: the command without --shard then finds all of them trained.
 int train_shard(const TrainArguments& options, const Task& task, const std::vector<RateAndSeed>& runs) {
-  if (options.shards.slurm)
-    return print_array_script({"train", "training run", runs.size(), options.output, true}, options.shards);
   if (wants_cuda(options.device))
     throw InputError("--device", "a device trains all runs side by side; --shard is for processors");
   WorkList list{
       "train",
-      kThisKrohn,
+      {},
       visible(options_typed({"--checkpoint-every"}, {"--json"})),
       {},
       std::vector<std::uint64_t>(runs.size(), 1),
       is_language_name(options.task) ? files_of_language(options.task, options.reading) : std::vector<std::string>()};
   if (!options.init.empty()) list.files.push_back(file_of_run(options.init));
   for (const auto& [rate, seed] : runs) list.items.push_back(fmt::format("rate={} seed={}", rate, seed));
-  make_folder(options.output);
-  return work_on_shard(list, *options.shards.shard, part_in(options.output, *options.shards.shard), options.threads,
-                       "training runs", "run",
-                       [&](std::uint64_t item) { return train_to_checkpoint(options, task, runs[item]); });
+  return work_in_shards({training_work(options, task, runs), "training run", std::move(list), options.output, true},
+                        options.shards);
 }
 
 /// Under mpirun: every run to its last checkpoint, which are then all there.
 void train_on_ranks(const TrainArguments& options, const Task& task, const std::vector<RateAndSeed>& runs) {
-  const ListWork work{"training runs", options.threads,
-                      [&](std::uint64_t item) { return train_to_checkpoint(options, task, runs[item]); }};
+  const ListWork work = training_work(options, task, runs);
   help_with(work);
   make_folder(options.output);
   std::vector<std::uint64_t> all(runs.size());
