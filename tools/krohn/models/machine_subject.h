@@ -25,8 +25,24 @@ bool is_machine(const std::string& name);
 /// A trained model is read in fp32 or fp64, a checkpoint in fp32 or bf16. Throws InputError for others.
 MachineSubject load_machine(const std::string& name, const LanguageOptions& options, Precision precision);
 
-/// The automaton that it follows.
-Extraction extract_machine(const MachineSubject& subject, const ExtractOptions& options);
+/// A machine, or a network in an arithmetic: whatever follows an automaton that can be asked for.
+struct LearnedSubject {
+  MachineSubject machine;
+  std::optional<Network> network;  ///< instead
+  ArithmeticName arithmetic;       ///< of it
+
+  /// The automaton of its file or its task, and that in words.
+  Dfa automaton() const;
+  const char* name_of_automaton() const;
+  /// The automaton that it follows, within a share of the time; `what` is done, in the words of a Progress.
+  Extraction extract(ExtractOptions options, double share_of_time, const char* what = "reading letters") const;
+  StateCentres centres(const Dfa& learned) const;
+};
+
+/// For `verb`, which says in which format a checkpoint is read where that is not as it is loaded. A machine is read in
+/// `precision`, a network in any arithmetic of that name. Throws InputError for what is none of both.
+LearnedSubject load_learned(const std::string& name, const std::string& verb, const LanguageOptions& options,
+                            const std::string& precision);
 
 /// The widest that the model is read in.
 Precision widest_precision(const std::string& name);
