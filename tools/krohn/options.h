@@ -2,10 +2,11 @@
 // out its calls compiles hundreds of its functions again.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <deque>
 #include <functional>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,7 +37,7 @@ class VerbOption {
   VerbOption& group(const std::string& heading);
   /// The name of its value on the help page.
   VerbOption& type_name(const std::string& name);
-  /// Other usual names of these values are understood too (tools/krohn/usual_name.h).
+  /// Other usual names of these values are understood too (`usual_name`).
   VerbOption& one_of(const std::vector<std::string>& values);
   /// Completion offers these; others are taken too.
   VerbOption& suggests(const std::vector<std::string>& values);
@@ -119,5 +120,9 @@ void parse_as_typed(CLI::App& app, const std::vector<std::string>& arguments);
 
 /// An argument as it was typed, of what the library holds of it (`remaining`).
 std::string as_typed(std::string argument);
+
+/// "fp32" of "float32" and "FP32", "torch" of "PyTorch", "cuda" of "gpu"; any other text in lower case where it has
+/// capitals of ASCII, so that a name is found however it is written.
+std::string usual_name(const std::string& text);
 
 }  // namespace krohn

@@ -18,7 +18,6 @@
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/self_check.h"
 #include "tools/krohn/models/asked_model.h"
-#include "tools/krohn/models/letter_comparison.h"
 #include "tools/krohn/models/machine_subject.h"
 #include "tools/krohn/models/measured_model.h"
 #include "tools/krohn/models/run_folder.h"

@@ -28,7 +28,6 @@
 #include "tools/krohn/report/table.h"
 #include "tools/krohn/shards/list_work.h"
 #include "tools/krohn/training/certified_table.h"
-#include "tools/krohn/training/table_estimate.h"
 #include "tools/krohn/training/table_report.h"
 #include "tools/krohn/training/training_job.h"
 #include "tools/krohn/verb.h"
