@@ -2,16 +2,19 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <string_view>
+#include <utility>
 
 #include "krohn/groups/base/messages.h"
-#include "tools/krohn/usual_name.h"
-#include "tools/krohn/verb.h"
+#include "tools/krohn/shards/list_work.h"
 
 namespace krohn {
 namespace {
@@ -85,6 +88,11 @@ CLI::Option* add_parts(CLI::App& app, const std::string& name, const std::string
   return app.add_option_function<std::vector<std::string>>(name, take, description)->allow_extra_args(false);
 }
 
+template <class Target>
+std::function<nlohmann::ordered_json()> held(const Target& target) {
+  return [&target] { return nlohmann::ordered_json(target); };
+}
+
 }  // namespace
 
 std::string as_typed(std::string argument) {
@@ -129,18 +137,18 @@ void parse_as_typed(CLI::App& app, const std::vector<std::string>& arguments) {
   app.parse(std::move(held));
 }
 
-VerbOption::VerbOption(CLI::Option* option) : option_(option) {
+VerbOption::VerbOption(CLI::Option* option, KeptOption& kept) : option_(option), kept_(&kept) {
   if (option_->get_items_expected_max() > 0)
     option_->transform([](const std::string& value) { return as_typed(value); }, "", kAsTyped);
 }
 
-VerbOption& VerbOption::required() {
-  option_->required();
+VerbOption& VerbOption::key(const std::string& key) {
+  kept_->key = key;
   return *this;
 }
 
-VerbOption& VerbOption::group(const std::string& heading) {
-  option_->group(heading);
+VerbOption& VerbOption::required() {
+  option_->required();
   return *this;
 }
 
@@ -161,7 +169,7 @@ VerbOption& VerbOption::one_of(const std::vector<std::string>& values) {
     return std::string();
   };
   option_->transform(CLI::Validator(read, fmt::format("{{{}}}", fmt::join(values, ","))));
-  return *this;
+  return show_default();
 }
 
 VerbOption& VerbOption::suggests(const std::vector<std::string>& values) {
@@ -215,58 +223,131 @@ VerbOption& VerbOption::show_default(const std::string& text) {
   return *this;
 }
 
+Verb::Verb() : own_(std::make_shared<CLI::App>()), app_(own_.get()) {}
+
+VerbOption Verb::keep(CLI::Option* option, std::function<nlohmann::ordered_json()> value) {
+  option->group(group_);
+  if (!value) value = [] { return nlohmann::ordered_json(); };
+  KeptOption& kept = kept_.emplace_back(KeptOption{option->get_name(), option->get_single_name(), value,
+                                                   std::make_shared<nlohmann::ordered_json>(value())});
+  std::ranges::replace(kept.key, '-', '_');
+  return VerbOption(option, kept);
+}
+
+nlohmann::ordered_json Verb::options_json(bool only_unusual) const {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (const KeptOption& option : kept_)
+    if (const auto value = option.value(); !value.is_null() && !(only_unusual && value == *option.usual))
+      json[option.key] = value;
+  return json;
+}
+
+std::string Verb::options_text(const nlohmann::ordered_json& json) const {
+  std::string text;
+  for (const KeptOption& option : kept_)
+    if (const auto value = json.find(option.key); value != json.end() && *value != false)
+      text += " " + option.name + (value->is_boolean() ? "" : " " + shell_word(value_text(*value)));
+  return text;
+}
+
+std::string value_text(const nlohmann::ordered_json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_array()) return value.is_number_float() ? fmt::format("{}", value.get<double>()) : value.dump();
+  std::string text;
+  for (const auto& part : value)
+    text += (text.empty() ? "" : part.is_number_unsigned() ? ".." : ",") + value_text(part);
+  return text;
+}
+
 VerbOption Verb::add_option(const std::string& name, std::string& target, const std::string& description) {
-  return VerbOption(app_->add_option(name, target, description));
+  return keep(app_->add_option(name, target, description), held(target));
 }
 
 VerbOption Verb::add_option(const std::string& name, std::optional<std::string>& target,
                             const std::string& description) {
   // The library takes an empty value for none.
-  return VerbOption(app_->add_option_function<std::string>(
-      name, [&target](const std::string& text) { target = text; }, description));
+  return add_option(
+      name, [&target](const std::string& text) { target = text; }, description,
+      [&target] { return target ? nlohmann::ordered_json(*target) : nlohmann::ordered_json(); });
 }
 
 VerbOption Verb::add_option(const std::string& name, double& target, const std::string& description) {
-  return VerbOption(app_->add_option(name, target, description)).checked(not_a_number);
+  return keep(app_->add_option(name, target, description), held(target)).checked(not_a_number).show_default();
 }
 
 VerbOption Verb::add_option(const std::string& name, unsigned& target, const std::string& description) {
-  return VerbOption(app_->add_option(name, target, description)).checked([](const std::string& text) {
-    return parsed<unsigned>(text) ? std::string() : fmt::format("\"{}\" is not a whole number", text);
-  });
+  return keep(app_->add_option(name, target, description), held(target))
+      .checked([](const std::string& text) {
+        return parsed<unsigned>(text) ? std::string() : fmt::format("\"{}\" is not a whole number", text);
+      })
+      .show_default();
 }
 
 VerbOption Verb::add_option(const std::string& name, std::vector<std::string>& target, const std::string& description) {
-  return VerbOption(app_->add_option(name, target, description));
+  return keep(app_->add_option(name, target, description), held(target));
 }
 
 VerbOption Verb::add_list(const std::string& name, std::vector<std::string>& target, const std::string& description) {
-  return VerbOption(add_parts(
-      *app_, name, description, [&target] { target.clear(); },
-      [&target](const std::string& part) { target.push_back(part); }));
+  return keep(add_parts(
+                  *app_, name, description, [&target] { target.clear(); },
+                  [&target](const std::string& part) { target.push_back(part); }),
+              held(target));
 }
 
 VerbOption Verb::add_list(const std::string& name, std::vector<double>& target, const std::string& description) {
-  return VerbOption(add_parts(
-                        *app_, name, description, [&target] { target.clear(); },
-                        [&target](const std::string& part) { target.push_back(parsed<double>(part).value()); }))
+  return keep(add_parts(
+                  *app_, name, description, [&target] { target.clear(); },
+                  [&target](const std::string& part) { target.push_back(parsed<double>(part).value()); }),
+              held(target))
       .checked(not_numbers);
 }
 
 VerbOption Verb::add_option(const std::string& name, std::function<void(const std::string&)> read,
-                            const std::string& description) {
-  return VerbOption(app_->add_option_function<std::string>(name, read, description));
+                            const std::string& description, std::function<nlohmann::ordered_json()> value) {
+  return keep(app_->add_option_function<std::string>(name, read, description), std::move(value));
 }
 
 VerbOption Verb::add_flag(const std::string& name, bool& target, const std::string& description) {
-  return VerbOption(app_->add_flag(name, target, description));
+  return keep(app_->add_flag(name, target, description), held(target));
 }
 
-void Verb::callback(std::function<void()> chosen) {
-  app_->callback([app = app_, chosen = std::move(chosen)] {
-    note_verb(*app);
-    chosen();
-  });
+void Verb::is_missing() {
+  app_->description("(not in this first build)");
+  app_->set_help_flag();
+  app_->prefix_command();
+}
+
+const CLI::App& Verb::command() const { return *app_->get_parent(); }
+
+std::string usual_name(const std::string& text) {
+  using Pair = std::pair<std::string_view, std::string_view>;
+  static constexpr std::array<Pair, 22> kNames = {{{"float64", "fp64"},
+                                                   {"f64", "fp64"},
+                                                   {"double", "fp64"},
+                                                   {"float32", "fp32"},
+                                                   {"f32", "fp32"},
+                                                   {"float", "fp32"},
+                                                   {"single", "fp32"},
+                                                   {"float16", "fp16"},
+                                                   {"f16", "fp16"},
+                                                   {"half", "fp16"},
+                                                   {"bfloat16", "bf16"},
+                                                   {"bfloat", "bf16"},
+                                                   {"tensorfloat32", "tf32"},
+                                                   {"pytorch", "torch"},
+                                                   {"np", "numpy"},
+                                                   {"npz", "numpy"},
+                                                   {"fla", "fla-deltanet"},
+                                                   {"deltanet", "fla-deltanet"},
+                                                   {"deltaproduct", "fla-gated-deltaproduct"},
+                                                   {"safetensors", "krohn"},
+                                                   {"gpu", "cuda"},
+                                                   {"graphviz", "dot"}}};
+  std::string lower = text;
+  std::ranges::transform(lower, lower.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  const auto found = std::ranges::find(kNames, std::string_view(lower), &Pair::first);
+  return found == kNames.end() ? lower : std::string(found->second);
 }
 
 }  // namespace krohn

@@ -27,51 +27,9 @@ enum ExitStatus : int {
 /// The work of the chosen verb once its options are read. Returns the exit status.
 using Work = std::function<int()>;
 
-/// Adds the subcommand with its help page, tools/krohn/help/NAME.md: a heading with a summary for the list of verbs,
-/// the synopsis and the examples as indented lines, and the description.
-Verb add_verb(CLI::App& app, const std::string& name);
-
-/// A verb that this command lacks, and takes whatever follows it: every command line of it has the same answer.
-void add_missing_verb(CLI::App& app, Work& chosen, const char* name, Work answer);
-
-void add_info(CLI::App& app, Work& chosen);
-void add_classify(CLI::App& app, Work& chosen);
-void add_decompose(CLI::App& app, Work& chosen);
-void add_compile(CLI::App& app, Work& chosen);
-void add_smallest(CLI::App& app, Work& chosen);
-void add_run(CLI::App& app, Work& chosen);
-void add_verify(CLI::App& app, Work& chosen);
-void add_check(CLI::App& app, Work& chosen);
-void add_probe(CLI::App& app, Work& chosen);
-void add_draw(CLI::App& app, Work& chosen);
-void add_report(CLI::App& app, Work& chosen);
-void add_convert(CLI::App& app, Work& chosen);
-void add_equal(CLI::App& app, Work& chosen);
-void add_included(CLI::App& app, Work& chosen);
-void add_disjoint(CLI::App& app, Work& chosen);
-void add_empty(CLI::App& app, Work& chosen);
-void add_combine(CLI::App& app, Work& chosen);
-void add_words(CLI::App& app, Work& chosen);
-void add_elements(CLI::App& app, Work& chosen);
-void add_tasks(CLI::App& app, Work& chosen);
-void add_train(CLI::App& app, Work& chosen);
-void add_import(CLI::App& app, Work& chosen);
-void add_eval(CLI::App& app, Work& chosen);
-void add_extract(CLI::App& app, Work& chosen);
-void add_compare(CLI::App& app, Work& chosen);
-void add_snap(CLI::App& app, Work& chosen);
-void add_table(CLI::App& app, Work& chosen);
-void add_merge(CLI::App& app, Work& chosen);
-void add_kit(CLI::App& app, Work& chosen);
-void add_audit(CLI::App& app, Work& chosen);
-void add_completion(CLI::App& app, Work& chosen);
-
 /// The whole command. Parsing it stores the work of the verb that was given in `chosen`. Every verb has --time and
 /// --memory, which are kept around its work.
 void build_command(CLI::App& app, Work& chosen);
-
-/// To be called when a command line names this verb, before its own callback.
-void note_verb(const CLI::App& verb);
 
 /// The limits of the command line that was parsed last in this thread, with the verb's own where it says nothing. A
 /// verb whose limits are meant otherwise, each item of a list for example, takes them over from here and clears them.

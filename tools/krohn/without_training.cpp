@@ -7,6 +7,7 @@
 #include "tools/krohn/models/cell_target.h"
 #include "tools/krohn/models/model_in_motion.h"
 #include "tools/krohn/report/run_findings.h"
+#include "tools/krohn/training/training_job.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {
@@ -18,25 +19,27 @@ namespace {
       "the rest; the whole command is then build/tools/krohn/krohn");
 }
 
-void add_missing(CLI::App& app, Work& chosen, const char* name) {
-  add_missing_verb(app, chosen, name, []() -> int { refuse(); });
+Work add_missing(Verb& verb) {
+  verb.is_missing();
+  return []() -> int { refuse(); };
 }
 
 }  // namespace
 
-void add_train(CLI::App& app, Work& chosen) { add_missing(app, chosen, "train"); }
-void add_audit(CLI::App& app, Work& chosen) { add_missing(app, chosen, "audit"); }
-void add_probe(CLI::App& app, Work& chosen) { add_missing(app, chosen, "probe"); }
-void add_import(CLI::App& app, Work& chosen) { add_missing(app, chosen, "import"); }
-void add_eval(CLI::App& app, Work& chosen) { add_missing(app, chosen, "eval"); }
-void add_extract(CLI::App& app, Work& chosen) { add_missing(app, chosen, "extract"); }
-void add_compare(CLI::App& app, Work& chosen) { add_missing(app, chosen, "compare"); }
-void add_snap(CLI::App& app, Work& chosen) { add_missing(app, chosen, "snap"); }
-void add_table(CLI::App& app, Work& chosen) { add_missing(app, chosen, "table"); }
+Work add_train(Verb& verb) { return add_missing(verb); }
+Work add_audit(Verb& verb) { return add_missing(verb); }
+Work add_probe(Verb& verb) { return add_missing(verb); }
+Work add_import(Verb& verb) { return add_missing(verb); }
+Work add_eval(Verb& verb) { return add_missing(verb); }
+Work add_extract(Verb& verb) { return add_missing(verb); }
+Work add_compare(Verb& verb) { return add_missing(verb); }
+Work add_snap(Verb& verb) { return add_missing(verb); }
+Work add_table(Verb& verb) { return add_missing(verb); }
 
 int compile_cell(const Dfa&, const CellCompilation&) { refuse(); }
 std::unique_ptr<AskedModel> load_asked_trained_model(const ModelOptions&) { refuse(); }
 Findings run_findings(const RunQuestion&) { refuse(); }
+std::string training_command(const nlohmann::ordered_json&, const std::string&) { refuse(); }
 TrainedModel load_model(const std::string&) { refuse(); }
 std::unique_ptr<ModelInMotion> trained_in_motion(TrainedSubject, Precision) { refuse(); }
 

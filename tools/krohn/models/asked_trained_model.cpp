@@ -2,12 +2,14 @@
 
 #include <optional>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/stock_model.h"
 #include "tools/krohn/models/asked_model.h"
+#include "tools/krohn/models/model_in_motion.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/shards/list_work.h"
 
@@ -103,6 +105,21 @@ class AskedTrainedModel final : public AskedModel {
 
 std::unique_ptr<AskedModel> load_asked_trained_model(const ModelOptions& options) {
   return std::make_unique<AskedTrainedModel>(options);
+}
+
+std::unique_ptr<ModelInMotion> trained_in_motion(TrainedSubject subject, Precision precision) {
+  const Dfa automaton = input_machine(*subject.task).automaton;
+  TrackedAutomaton tracked = tracked_automaton(*subject.task, automaton);
+  std::unique_ptr<LetterReader> reader = trained_machine(*subject.trained.model, *subject.task, precision);
+  const auto refuse = [task = subject.task->info().name, alphabet = automaton.alphabet()](Letter letter) {
+    throw InputError(
+        fmt::format("no word of the task {} goes on with {} there", task, in_quotes(alphabet.name(letter))));
+  };
+  return std::make_unique<ModelInMotion>(ReadBeside{std::move(reader),
+                                                    std::move(tracked),
+                                                    automaton,
+                                                    {automaton.outputs().begin(), automaton.outputs().end()},
+                                                    refuse});
 }
 
 }  // namespace krohn

@@ -9,30 +9,10 @@
 #include <vector>
 
 #include "krohn/constructions/checkpoints/checkpoint.h"
-#include "krohn/constructions/network/network.h"
-#include "krohn/simulate/evaluate/evaluate.h"
-#include "krohn/simulate/run/letter_reader.h"
+#include "krohn/simulate/prove/machine/reader_run.h"
 #include "tools/krohn/models/run_folder.h"
 
 namespace krohn {
-
-/// Reads letters and answers with states of the automaton, or with nothing.
-class ModelInMotion {
- public:
-  virtual ~ModelInMotion() = default;
-  virtual void reset() = 0;
-  /// Reads a letter; the answer after it.
-  virtual std::optional<State> step(Letter letter) = 0;
-  /// Many steps at once: states[t] is the answer after letters[t], or kNoState. The two spans have one length.
-  virtual void run(std::span<const Letter> letters, std::span<State> states) {
-    for (std::size_t t = 0; t < letters.size(); ++t) states[t] = step(letters[t]).value_or(kNoState);
-  }
-  /// The answer after the letters so far; where there is none, the reason.
-  virtual std::optional<State> current() const = 0;
-  virtual LetterReader::Missing missing() const = 0;
-};
-
-std::unique_ptr<ModelInMotion> network_in_motion(std::unique_ptr<Evaluator> network);
 
 /// A reader of letters beside an automaton over them.
 struct ReadBeside {
@@ -44,9 +24,26 @@ struct ReadBeside {
   std::function<void(Letter)> refuse = {};
 };
 
-/// The model answers with an output, not with a state: where that is the output of the state that the automaton is in,
-/// or nothing is asked there, the answer is that state; else it is the first state with that output, or none.
-std::unique_ptr<ModelInMotion> reader_in_motion(ReadBeside beside);
+/// Reads letters as an Evaluator does, and answers with states of the automaton, or with nothing. The model answers
+/// with an output, not with a state: where that is the output of the state that the automaton is in, or nothing is
+/// asked there, the answer is that state; else it is the first state with that output, or none.
+class ModelInMotion {
+ public:
+  explicit ModelInMotion(ReadBeside beside);
+  ModelInMotion(const ModelInMotion&) = delete;
+  ModelInMotion& operator=(const ModelInMotion&) = delete;
+
+  void reset();
+  std::optional<State> step(Letter letter);
+  void run(std::span<const Letter> letters, std::span<State> states);
+  std::optional<State> current() const;
+  LetterReader::Missing missing() const;
+
+ private:
+  ReadBeside beside_;
+  ReaderRun run_;
+  State state_;  ///< the automaton's
+};
 
 /// Its answers are tokens, which states may share. Throws InputError when the checkpoint has no automaton, and for
 /// another precision than fp32 and bf16.

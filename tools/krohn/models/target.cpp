@@ -21,7 +21,7 @@
 #include "tools/krohn/models/cell_target.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/page_data.h"
-#include "tools/krohn/usual_name.h"
+#include "tools/krohn/options.h"
 
 namespace krohn {
 

@@ -219,6 +219,55 @@ std::size_t undecided(const std::vector<Job>& jobs) {
   return count;
 }
 
+namespace {
+
+constexpr std::size_t kColumns = 90;
+
+Json names(const std::vector<Letter>& letters, const Alphabet& alphabet) {
+  Json result = Json::array();
+  for (const Letter letter : letters) result.push_back(alphabet.name(letter));
+  return result;
+}
+
+/// One object a class: its answer, least parameters, tier, defining words, witness and remark, as far as there are.
+Json classes_to_json(const std::vector<ClassVerdict>& classes, const Alphabet& alphabet) {
+  Json rows = Json::array();
+  for (const ClassVerdict& verdict : classes) {
+    Json row{{"class", verdict.name}, {"meaning", verdict.meaning}, {"answer", to_string(verdict.answer)}};
+    for (const auto& [name, value] : verdict.parameters) row[name] = value;
+    if (verdict.tier) row["tier"] = names(*verdict.tier, alphabet);
+    if (verdict.answer == Answer::kYes && !verdict.data_name.empty())
+      row["defined_by"] = {{"what", verdict.data_name},
+                           {"words", verdict.data.words},
+                           {"count", exact_count(std::to_string(verdict.data.count))},
+                           {"complete", verdict.data.complete}};
+    if (!verdict.witness.empty()) row["witness"] = verdict.witness;
+    if (!verdict.remark.empty()) row["remark"] = verdict.remark;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+/// The letters that stand for others which act alike, with those: defining words are written with them.
+Json letters_alike(const Dfa& minimal) {
+  const ReducedAutomaton reduced = reduce(minimal);
+  Json letters = Json::object();
+  for (Letter letter = 0; letter < reduced.dfa.letters(); ++letter)
+    if (reduced.alike[letter].size() > 1)
+      letters[reduced.dfa.alphabet().name(letter)] = names(reduced.alike[letter], minimal.alphabet());
+  return letters;
+}
+
+Json transformers_to_json(const std::vector<TransformerVerdict>& rows) {
+  Json result = Json::array();
+  for (const TransformerVerdict& row : rows)
+    result.push_back(
+        {{"family", row.family}, {"answer", to_string(row.answer)}, {"source", row.source}, {"reason", row.reason}});
+  return result;
+}
+
+}  // namespace
+
 Json algebra_to_json(const Algebra& algebra) {
   Json facts;
   if (algebra.green) {
@@ -266,53 +315,6 @@ Json job_to_json(const Job& job) {
     facts["transformers"] = transformers_to_json(job.transformers);
   }
   return facts;
-}
-
-namespace {
-
-constexpr std::size_t kColumns = 90;
-
-Json names(const std::vector<Letter>& letters, const Alphabet& alphabet) {
-  Json result = Json::array();
-  for (const Letter letter : letters) result.push_back(alphabet.name(letter));
-  return result;
-}
-
-}  // namespace
-
-Json classes_to_json(const std::vector<ClassVerdict>& classes, const Alphabet& alphabet) {
-  Json rows = Json::array();
-  for (const ClassVerdict& verdict : classes) {
-    Json row{{"class", verdict.name}, {"meaning", verdict.meaning}, {"answer", to_string(verdict.answer)}};
-    for (const auto& [name, value] : verdict.parameters) row[name] = value;
-    if (verdict.tier) row["tier"] = names(*verdict.tier, alphabet);
-    if (verdict.answer == Answer::kYes && !verdict.data_name.empty())
-      row["defined_by"] = {{"what", verdict.data_name},
-                           {"words", verdict.data.words},
-                           {"count", exact_count(std::to_string(verdict.data.count))},
-                           {"complete", verdict.data.complete}};
-    if (!verdict.witness.empty()) row["witness"] = verdict.witness;
-    if (!verdict.remark.empty()) row["remark"] = verdict.remark;
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
-Json letters_alike(const Dfa& minimal) {
-  const ReducedAutomaton reduced = reduce(minimal);
-  Json letters = Json::object();
-  for (Letter letter = 0; letter < reduced.dfa.letters(); ++letter)
-    if (reduced.alike[letter].size() > 1)
-      letters[reduced.dfa.alphabet().name(letter)] = names(reduced.alike[letter], minimal.alphabet());
-  return letters;
-}
-
-Json transformers_to_json(const std::vector<TransformerVerdict>& rows) {
-  Json result = Json::array();
-  for (const TransformerVerdict& row : rows)
-    result.push_back(
-        {{"family", row.family}, {"answer", to_string(row.answer)}, {"source", row.source}, {"reason", row.reason}});
-  return result;
 }
 
 std::vector<std::vector<std::string>> class_rows(const std::vector<ClassVerdict>& classes, const Alphabet& alphabet) {
@@ -383,7 +385,7 @@ Json facts_of(const std::string& subject, const StreamOptions& options) {
 }
 
 std::string made_from(const std::string& subject, const StreamOptions& options) {
-  return digest_of_work({kThisKrohn, options.said, subject}, files_of_language(subject, options.reading));
+  return digest_of_work({"krohn " KROHN_VERSION, options.said, subject}, files_of_language(subject, options.reading));
 }
 
 /// The whole lines that an earlier run left. A line that it did not finish is cut off.

@@ -47,14 +47,6 @@ nlohmann::ordered_json algebra_to_json(const Algebra& algebra);
 /// The same with the job's name, its states, and the architectures.
 nlohmann::ordered_json job_to_json(const Job& job);
 
-/// One object a class: its answer, least parameters, tier, defining words, witness and remark, as far as there are.
-nlohmann::ordered_json classes_to_json(const std::vector<ClassVerdict>& classes, const Alphabet& alphabet);
-
-/// The letters that stand for others which act alike, with those: defining words are written with them.
-nlohmann::ordered_json letters_alike(const Dfa& minimal);
-
-nlohmann::ordered_json transformers_to_json(const std::vector<TransformerVerdict>& rows);
-
 /// Name with parameters, answer, and why: for format_table.
 std::vector<std::vector<std::string>> class_rows(const std::vector<ClassVerdict>& classes, const Alphabet& alphabet);
 

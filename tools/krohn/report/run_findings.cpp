@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
@@ -13,12 +12,10 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/check/certificate_lines.h"
-#include "krohn/simulate/check/sha256.h"
 #include "krohn/simulate/learned/snap_network.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/self_check.h"
 #include "tools/krohn/models/asked_model.h"
-#include "tools/krohn/models/letter_comparison.h"
 #include "tools/krohn/models/machine_subject.h"
 #include "tools/krohn/models/measured_model.h"
 #include "tools/krohn/models/run_folder.h"
@@ -166,15 +163,12 @@ Json differences(const Dfa& learned, const Dfa& truth) {
   return {{"edges", edges}, {"outputs", outputs}, {"left_out", left_out}, {"states", learned.states()}};
 }
 
-Json learned_data(const RunQuestion& question, const MachineSubject& machine, const Dfa& truth) try {
+Json learned_data(const RunQuestion& question, const LearnedSubject& learned, const Dfa& truth) try {
   ExtractOptions options;
   options.words = 500;
   options.beyond = 1000;
   options.beyond_words = 8;
-  Progress progress("extracting the automaton, letters");
-  options.progress = [&progress](std::uint64_t letters) { progress.update(letters); };
-  const TimeLimit half = TimeLimit::part(0.5);
-  const Extraction found = extract_machine(machine, options);
+  const Extraction found = learned.extract(options, 0.5, "extracting the automaton, letters");
   const Alphabet& alphabet = truth.alphabet();
   Json data{{"arithmetic", to_string(question.how.arithmetic)},
             {"exact", found.is_exact()},
@@ -245,8 +239,9 @@ Json training_data(const std::string& file) {
 Findings run_findings(const RunQuestion& question) {
   const std::string file = file_of_run(question.subject);
   const auto asked = load_asked_model({file, "", question.reading, question.how, 0, "cpu"});
-  const MachineSubject machine =
-      load_machine(file, question.reading, precision_of({file, "", {}, question.how, 0, ""}));
+  const Precision precision = precision_of({file, "", {}, question.how, 0, ""});
+  const LearnedSubject learned{load_machine(file, question.reading, precision), std::nullopt, precision};
+  const MachineSubject& machine = learned.machine;
   const Dfa own = input_machine(*machine.task).automaton;
   Findings findings{.subject = question.subject, .automaton = minimise(own)};
   const std::string task = machine.task->info().name;
@@ -276,7 +271,7 @@ Findings run_findings(const RunQuestion& question) {
   if (run["certificate"].contains("text")) run["evaluator"].erase("steps");  // they are in there
   run["accuracy"] = accuracy_data(question);
   run["spectrum"] = spectrum_data(question, file, findings);
-  run["learned"] = learned_data(question, machine, findings.automaton);
+  run["learned"] = learned_data(question, learned, findings.automaton);
   run["margins"] = margins_data(machine, certificate, own);
   return findings;
 }

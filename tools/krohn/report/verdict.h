@@ -79,10 +79,4 @@ std::function<void(std::string_view, std::uint64_t, std::uint64_t)> progress_of_
 /// 0 when proved (or up to at least `wanted_length` letters, when that is not 0), 1 when refuted, 3 otherwise.
 int exit_status(const Certificate& certificate, std::uint64_t wanted_length);
 
-enum class LanguageQuestion { kEqual, kIncluded, kDisjoint, kEmpty };
-
-/// The verb that asks it: LANGUAGE, OTHER where there are two, and the options that all these verbs share. It prints
-/// the answer; its status is 0 for yes, 1 for no.
-void add_question(CLI::App& app, Work& chosen, const std::string& name, LanguageQuestion question);
-
 }  // namespace krohn

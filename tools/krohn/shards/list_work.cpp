@@ -22,7 +22,6 @@
 
 namespace krohn {
 
-const char kThisKrohn[] = "krohn " KROHN_VERSION;
 namespace {
 
 template <class Summary>
@@ -156,24 +155,6 @@ void work_through(const ListWork& work, const std::vector<std::uint64_t>& items,
   }
 }
 
-int work_on_shard(const WorkList& list, Shard shard, const std::string& output, unsigned threads,
-                  const std::string& participle, const std::string& noun, const LineOf& line_of) {
-  const ListWork work{participle, threads, line_of};
-  help_with(work);
-  if (output.empty() || output == "-") throw InputError("--shard", "writes a file; name it with -o");
-  PartFile part(output, list, shard);
-  const std::size_t before = part.lines().size();
-  if (!part.is_whole()) {
-    work_through(work, part.missing(), LineOrder::kAsReady,
-                 [&part](std::uint64_t item, const std::string& line) { part.add(item, line); });
-    part.finish();
-  }
-  fmt::print("{}: shard {} is whole, {} of {}{}\n", visible(output), to_string(shard),
-             with_thousands(part.items().size()), counted(list.items.size(), noun),
-             before == 0 ? "" : fmt::format("; {} of them done before", with_thousands(before)));
-  return kDone;
-}
-
 void ShardOptions::check() const {
   if (shard && slurm) throw InputError("--slurm", "its script says --shard itself; leave one of the two out");
   if (shards && !slurm) throw InputError("--shards", "is for --slurm; a single share is --shard I/N");
@@ -182,19 +163,13 @@ void ShardOptions::check() const {
 }
 
 void add_shard_options(Verb& verb, ShardOptions& options) {
-  const std::string group = "Shards of a list (docs/reference/many-machines.md)";
+  verb.begin_group("Shards of a list (docs/reference/many-machines.md)");
   verb.add_option(
           "--shard", [&options](const std::string& text) { options.shard = parse_shard(text); },
           "Do the I-th of N shares; `krohn merge` puts their files together")
-      .type_name("I/N")
-      .group(group);
-  verb.add_flag("--slurm", options.slurm, "Do nothing but print a script for sbatch that does all shards").group(group);
-  add_optional_count(verb, "--shards", options.shards, "Of that script; without it as many as items, up to 100")
-      .group(group);
-}
-
-std::string part_in(const std::string& folder, Shard shard) {
-  return (std::filesystem::path(folder) / fmt::format("part-{}-of-{}.jsonl", shard.number, shard.count)).string();
+      .type_name("I/N");
+  verb.add_flag("--slurm", options.slurm, "Do nothing but print a script for sbatch that does all shards");
+  add_optional_count(verb, "--shards", options.shards, "Of that script; without it as many as items, up to 100");
 }
 
 namespace {
@@ -262,9 +237,12 @@ std::string options_typed(std::vector<std::string> valued, const std::vector<std
   return typed;
 }
 
-int print_array_script(const ArrayScript& script, const ShardOptions& options) {
+namespace {
+
+int print_array_script(const SharedList& script, const ShardOptions& options) {
   if (script.output.empty() || script.output == "-") throw InputError("--slurm", "name the output with -o");
-  const std::uint64_t shards = options.shards.value_or(std::min<std::uint64_t>(kUsualShards, script.items));
+  const std::size_t items = script.list.items.size();
+  const std::uint64_t shards = options.shards.value_or(std::min<std::uint64_t>(kUsualShards, items));
   std::vector<std::string> command = without_options(given_arguments(), {"--shards"}, {"--slurm"});
   if (!script.is_folder) command = without_options(command, {"-o", "--output"}, {});
   if (std::ranges::count(command, "-") > 0)
@@ -301,10 +279,35 @@ case ${{SLURM_ARRAY_TASK_ID:-none}} in
     exec "$krohn"{10}{11} --shard "$SLURM_ARRAY_TASK_ID/{4}"{12} ;;
 esac
 )",
-      script.verb, counted(script.items, script.noun), counted(shards, "shard"), KROHN_VERSION, shards,
+      script.list.kind, counted(items, script.noun), counted(shards, "shard"), KROHN_VERSION, shards,
       shell_word(fs::current_path().string()), shell_word(this_program()), shell_word(stem), shell_word(merged),
       script.is_folder ? fmt::format("\n    \"$krohn\"{}{}", words(command), threads) : "", words(command), threads,
       script.is_folder ? "" : fmt::format(" -o {}-\"$SLURM_ARRAY_TASK_ID\"-of-{}.jsonl", shell_word(stem), shards));
+  return kDone;
+}
+
+}  // namespace
+
+int work_in_shards(SharedList shared, const ShardOptions& options) {
+  if (options.slurm) return print_array_script(shared, options);
+  const Shard shard = options.shard.value();
+  if (shared.is_folder) {
+    make_folder(shared.output);
+    shared.output = (fs::path(shared.output) / fmt::format("part-{}-of-{}.jsonl", shard.number, shard.count)).string();
+  }
+  help_with(shared.work);
+  if (shared.output.empty() || shared.output == "-") throw InputError("--shard", "writes a file; name it with -o");
+  shared.list.maker = "krohn " KROHN_VERSION;
+  PartFile part(shared.output, shared.list, shard);
+  const std::size_t before = part.lines().size();
+  if (!part.is_whole()) {
+    work_through(shared.work, part.missing(), LineOrder::kAsReady,
+                 [&part](std::uint64_t item, const std::string& line) { part.add(item, line); });
+    part.finish();
+  }
+  fmt::print("{}: shard {} is whole, {} of {}{}\n", visible(shared.output), to_string(shard),
+             with_thousands(part.items().size()), counted(shared.list.items.size(), shared.noun),
+             before == 0 ? "" : fmt::format("; {} of them done before", with_thousands(before)));
   return kDone;
 }
 

@@ -22,9 +22,6 @@ struct ListSummary {
 /// `kind` is the verb that made the lines. Throws InputError for a line that it does not make.
 ListSummary summary_of(const std::string& kind, const std::vector<std::string>& lines);
 
-/// The version that works, as kept work has it.
-extern const char kThisKrohn[];
-
 /// The lines of `file` (-: standard input) but empty ones and those that begin with "#". Throws InputError when there
 /// are none.
 std::vector<std::string> lines_listed(const std::string& file);
@@ -54,12 +51,6 @@ void help_with(const ListWork& work);
 void work_through(const ListWork& work, const std::vector<std::uint64_t>& items, LineOrder order,
                   const std::function<void(std::uint64_t, const std::string&)>& keep);
 
-/// The same for a shard of a list, kept in the part `output`; says in the end how much was there before. `noun` is one
-/// item: "language". Returns kDone when the part is whole, whatever its lines say: `krohn merge` has the status of the
-/// whole list.
-int work_on_shard(const WorkList& list, Shard shard, const std::string& output, unsigned threads,
-                  const std::string& participle, const std::string& noun, const LineOf& line_of);
-
 // The options of verbs that work through lists: a share of the list, or the script
 // that gives the shares to a cluster.
 
@@ -75,20 +66,21 @@ struct ShardOptions {
 
 void add_shard_options(Verb& verb, ShardOptions& options);
 
-/// The part of a shard among the files of `folder`.
-std::string part_in(const std::string& folder, Shard shard);
-
-/// One task for every shard, and one for what follows when all of them are whole.
-struct ArrayScript {
-  std::string verb, noun;  ///< "classify", "language"
-  std::size_t items = 0;   ///< of the list
-  std::string output;      ///< the file of the merged lines, or the folder of the verb
-  bool is_folder = false;  ///< every shard writes `part_in` of it; then the verb runs once more without --shard
+/// A list that is worked through in shares.
+struct SharedList {
+  ListWork work;
+  std::string noun;  ///< one item: "language"
+  WorkList list;     ///< of which the maker is this krohn
+  std::string output;
+  bool is_folder = false;  ///< every shard has a part of its own in it; then the verb runs once more without --shard
 };
 
-/// Prints the script. The shards run this very command line (`given_arguments`) with --shard in place of --slurm.
-/// Throws InputError when `output` is empty, or when a list comes from standard input, which no task can read again.
-int print_array_script(const ArrayScript& script, const ShardOptions& options);
+/// Works through one shard, kept in a part, and says in the end how much was there before; or prints the script with a
+/// task for every shard, which runs this very command line (`given_arguments`) with --shard in place of --slurm, and
+/// one for what follows when all of them are whole. Returns kDone when that is done, whatever the lines say: `krohn
+/// merge` has the status of the whole list. Throws InputError where nothing names the output, and for a script whose
+/// list comes from standard input, which no task can read again.
+int work_in_shards(SharedList shared, const ShardOptions& options);
 
 /// The arguments without these options (each a short or long name) and their values, in every form that the command
 /// line takes: "-o x", "-ox", "-o=x", "--output x", "--output=x". Those in `flags` have no values.

@@ -160,22 +160,18 @@ std::vector<Json> cells_of(const CertifiedTableOptions& options, const std::vect
 int make_shard(const CertifiedTableOptions& options, const ShardOptions& shards,
                const std::vector<CertifiedCell>& chosen) {
   const std::vector<CertifiedItem> items = items_of(chosen, options);
-  WorkList list{"table", kThisKrohn, options.regions ? "regions" : "certified", {}, {}};
+  WorkList list{"table", {}, options.regions ? "regions" : "certified", {}, {}};
   for (const auto& [cell, seed] : items) {
     list.items.push_back(fmt::format("{}, {} seed={}", cell->family, trained_by(*cell), seed));
-    const TrainOptions& training = cell->training;  // letters read
-    list.costs.push_back(training.optimiser.steps * training.words *
-                         (training.lengths.least + training.lengths.greatest));
+    list.costs.push_back(cost_of(cell->training));
   }
-  if (shards.slurm) return print_array_script({"table", "training run", items.size(), options.folder, true}, shards);
-  make_folder(options.folder);
-  return work_on_shard(list, *shards.shard, part_in(options.folder, *shards.shard), options.threads, "training runs",
-                       "run", [&](std::uint64_t item) {
-                         const CertifiedCell& cell = *items[item].cell;
-                         Json line{{"family", cell.family}, {"task", cell.task}, {"model", cell.model}};
-                         line.update(make_run(items[item], options));
-                         return line.dump();
-                       });
+  const ListWork work{"training runs", options.threads, [&](std::uint64_t item) {
+                        const CertifiedCell& cell = *items[item].cell;
+                        Json line{{"family", cell.family}, {"task", cell.task}, {"model", cell.model}};
+                        line.update(make_run(items[item], options));
+                        return line.dump();
+                      }};
+  return work_in_shards({work, "training run", std::move(list), options.folder, true}, shards);
 }
 
 std::vector<std::string> row_of_regions(const Json& cell) {

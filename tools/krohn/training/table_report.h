@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "krohn/automata/formats/json.h"
 #include "krohn/simulate/train/tables/paper_tables.h"
+#include "krohn/simulate/train/tables/table_cell.h"
 
 namespace krohn {
 
@@ -27,6 +30,8 @@ std::string protocol_in_words(const TableView& view);
 
 /// A run alone, as its cell has it.
 CellJson run_json(const Experiment& cell, const ExperimentRun& run);
+/// Letters that a run reads: a model's size is not known before it is made.
+std::uint64_t cost_of(const TrainOptions& training);
 /// Every setting of an experiment by name.
 CellJson options_json(const Experiment& cell);
 /// The content of its file.
@@ -41,5 +46,27 @@ CellJson table_json(const TableView& view, const std::vector<CellJson>& cells);
 void print_table(const TableView& view, const std::vector<CellJson>& cells);
 /// A curve of every model by length, or of every row by its numbers of samples.
 void plot_table(const TableView& view, const std::vector<CellJson>& cells, const std::string& path);
+
+/// A cell with the number of its runs that are not kept.
+struct AskedCell {
+  const Experiment* cell;
+  std::uint64_t runs, kept;
+};
+
+/// Where its runs would be trained.
+struct EstimatePlace {
+  unsigned threads = 1;         ///< of the processor: runs share them out
+  bool insists = false;         ///< a cell that a device does not train is refused; else it is the processor's
+  TrainSideBySide on_device{};  ///< empty: the processor
+};
+
+/// Trains a few steps of a run of every cell (of as many runs as would be side by side, on a device) and says what all
+/// of them would take: {"cells": [{"row", "column", "place", "runs", "kept", "steps", "seconds_per_step", "hours",
+/// "bytes"}, …], "runs", "steps", "hours", "bytes"}. Hours are of training, without measuring and examining, and if no
+/// run ends early.
+nlohmann::ordered_json table_estimate(std::span<const AskedCell> cells, const EstimatePlace& place);
+
+/// The same for people.
+void print_estimate(const nlohmann::ordered_json& estimate, const EstimatePlace& place);
 
 }  // namespace krohn

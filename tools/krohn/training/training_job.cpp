@@ -1,6 +1,7 @@
 #include "tools/krohn/training/training_job.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -24,6 +25,79 @@
 #include "tools/krohn/report/table.h"
 
 namespace krohn {
+
+namespace {
+
+nlohmann::ordered_json range_json(const std::optional<LengthRange>& range) {
+  return range ? nlohmann::ordered_json{range->least, range->greatest} : nlohmann::ordered_json();
+}
+
+VerbOption add_lengths(Verb& verb, const char* name, std::optional<LengthRange>& target, const char* description) {
+  return verb
+      .add_option(
+          name, [&target, name](const std::string& text) { target = parse_lengths(text, name); }, description,
+          [&target] { return range_json(target); })
+      .type_name("N|M..N");
+}
+
+}  // namespace
+
+void add_training_options(Verb& verb, TrainArguments& options) {
+  TrainOptions& training = options.training;
+  OptimiserOptions& by = training.optimiser;
+  add_lengths(verb, "--length", options.lengths, "Lengths to train on, instead of the paper's").key("lengths");
+  verb.add_list("--rates", options.rates, "Learning rates")
+      .type_name("R,…")
+      .show_default(fmt::format("{:g}", fmt::join(options.rates, ",")));
+  add_count(verb, "--steps", by.steps, "Steps of the optimiser, at most");
+  add_count(verb, "--words", options.words, "Samples in a step");
+  add_count(verb, "--seeds", options.seeds, "Runs for every learning rate");
+  verb.add_option("--smoothing", training.smoothing, "Probability that targets spread over all labels")
+      .between(0.0, 0.9);
+  verb.add_option(
+          "--contract", training.contract,
+          "Of rnn, gru and lstm: weight by which two readings with noise are drawn together; 3 to 10 are tried; 0: off")
+      .between(0.0, 1e6);
+  add_count(verb, "--samples", training.samples, "Train on so many samples again and again; 0: on new ones");
+  add_optional_count(verb, "--sample-seed", training.sample_seed,
+                     "Seed of the samples, shared by all runs; without it each has its own");
+  verb.add_option("--stop-at", training.stop_at, "Validation loss that ends a run");
+  verb.add_option("--clip", by.clip, "Greatest norm of a gradient; 0: any");
+  verb.add_option("--schedule", options.schedule, "constant, or cosine: falling to --least-rate at the last step")
+      .show_default();
+  add_count(verb, "--warmup", by.warm_up, "First steps, over which the rate grows from 0").key("warm_up");
+  verb.add_option("--least-rate", by.least_rate, "Where a cosine ends").between(0.0, 10.0);
+  verb.add_option("--weight-decay", by.weight_decay, "AdamW's; 0: Adam").between(0.0, 10.0);
+  verb.add_option("--coupled-decay", by.coupled_decay, "Added to the gradient, as in torch.optim.Adam")
+      .between(0.0, 10.0);
+  add_count(verb, "--validate-every", training.validate_every, "Steps between validations");
+  add_count(verb, "--patience", training.patience,
+            "Validations without a smaller loss that end a run, which keeps the parameters of the smallest; 0: any");
+  add_lengths(verb, "--validation-length", training.validation_lengths,
+              "Lengths that validate; those of training without it")
+      .key("validation_lengths");
+  add_count(verb, "--validation-words", options.validation_words, "Words that validate");
+  verb.add_flag("--validate-last", training.validate_last, "Of every word that validates only the last answer counts");
+  verb.add_flag("--keep-most-right", training.keep_most_right,
+                "Keep the parameters of the validation with the most right answers, and end when all are right");
+  add_device(verb, options.device, "Where: on a device all runs step side by side, with other last bits");
+  verb.add_flag(
+      "--certify", options.certify,
+      "Prove what is trained, as it is or rounded to a model of the same architecture, and train on until then");
+  add_seed(verb, training.seed);
+}
+
+std::string training_command(const nlohmann::ordered_json& run, const std::string& output) try {
+  std::string line = fmt::format("krohn train {} --model {}", shell_word(run.at("task")), shell_word(run.at("model"))) +
+                     Verb(add_training_options, TrainArguments{}).options_text(run) +
+                     language_options_text(run.value("reading", nlohmann::ordered_json::object()));
+  if (run.contains("init"))
+    line += fmt::format(" --init {} --perturb {}", shell_word(run["init"].at("file")),
+                        run["init"].at("perturb").get<double>());
+  return line + " -o " + shell_word(output);
+} catch (const nlohmann::json::exception&) {
+  return "";
+}
 
 void require_same_run(const TrainArguments& options, const std::string& task, const std::string& model,
                       std::span<const RateAndSeed> runs) {
@@ -84,11 +158,6 @@ class Saving {
   Clock::time_point last_ = Clock::now();
 };
 
-LengthRange training_lengths(const TrainArguments& options, const Task& task) {
-  if (options.lengths.empty()) return task.info().train;
-  return parse_lengths(options.lengths);
-}
-
 constexpr char kRoundsKey[] = "rounds";
 
 TensorFile read_checkpoint(const std::string& path) {
@@ -129,34 +198,22 @@ Start read_start(const TrainArguments& options) {
   return {name, load_network(file)};
 }
 
-TrainOptions training_options(const TrainArguments& options, const Task& task, double rate, std::uint64_t seed) {
-  TrainOptions training;
-  training.lengths = training_lengths(options, task);
+TrainOptions training_options(const TrainArguments& options, double rate, std::uint64_t seed) {
+  TrainOptions training = options.training;
+  training.lengths = options.lengths.value();
   training.words = static_cast<std::uint32_t>(options.words);
-  training.optimiser = options.optimiser;
-  training.optimiser.learning_rate = rate;
-  training.patience = options.patience;
-  training.validate_every = options.validate_every;
-  if (!options.validation_lengths.empty())
-    training.validation_lengths = parse_lengths(options.validation_lengths, "--validation-length");
   training.validation_words = static_cast<std::uint32_t>(options.validation_words);
-  training.validate_last = options.validate_last;
-  training.keep_most_right = options.keep_most_right;
-  training.stop_at = options.stop_at;
-  training.smoothing = options.smoothing;
-  training.contract = options.contract;
-  training.samples = options.samples;
-  training.sample_seed = options.sample_seed;
+  training.optimiser.learning_rate = rate;
+  training.seed = seed;
   // Runs side by side need nothing of each other, and threads within a step wait for each other: only where a number of
   // threads was asked for and one run would leave most of them idle.
   if (options.rates.size() * options.seeds == 1 && options.threads > 0) training.threads = options.threads;
-  training.seed = seed;
   return training;
 }
 
 TrainingJob make_job(const TrainArguments& options, const Task& task, const Start& start, double rate,
                      std::uint64_t seed) {
-  TrainOptions training = training_options(options, task, rate, seed);
+  TrainOptions training = training_options(options, rate, seed);
   training.start = start.name;
   const auto prepare = [&](SequenceModel<float>& model) {
     if (start.model != nullptr) {
@@ -203,7 +260,8 @@ std::vector<RateAndSeed> rates_and_seeds(const TrainArguments& options) {
       throw InputError("--rates", fmt::format("{} is not a learning rate above 0 and up to 10", rate));
     if (!all.empty() && std::ranges::count(options.rates, rate) > 1)
       throw InputError("--rates", fmt::format("{} stands there twice", rate));
-    for (std::uint64_t seed = options.seed; seed < options.seed + options.seeds; ++seed) all.emplace_back(rate, seed);
+    for (std::uint64_t seed = options.training.seed; seed < options.training.seed + options.seeds; ++seed)
+      all.emplace_back(rate, seed);
   }
   return all;
 }
@@ -235,7 +293,7 @@ void run_jobs(std::vector<TrainingJob>& jobs, const TrainArguments& options, con
   std::atomic<bool> stop = false;
   for (const TrainingJob& job : jobs) done += job.trainer->steps();
   const auto go_on = [&] {
-    if (++done % kReportEvery == 0) progress.update(done, options.optimiser.steps * jobs.size());
+    if (++done % kReportEvery == 0) progress.update(done, options.training.optimiser.steps * jobs.size());
     return !stop;
   };
   try {
@@ -251,7 +309,7 @@ void run_jobs(std::vector<TrainingJob>& jobs, const TrainArguments& options, con
     for (const TrainingJob& job : jobs) job.save();
     throw;
   }
-  progress.update(done, options.optimiser.steps * jobs.size());
+  progress.update(done, options.training.optimiser.steps * jobs.size());
 }
 
 void run_jobs_on_device(std::vector<TrainingJob>& jobs, const TrainArguments& options) {
@@ -262,8 +320,9 @@ void run_jobs_on_device(std::vector<TrainingJob>& jobs, const TrainArguments& op
     for (const TrainingJob& job : jobs) job.save();
   };
   try {
-    train_side_by_side(Place::kDevice, trainers,
-                       [&](std::uint64_t steps) { progress.update(steps, options.optimiser.steps * jobs.size()); });
+    train_side_by_side(Place::kDevice, trainers, [&](std::uint64_t steps) {
+      progress.update(steps, options.training.optimiser.steps * jobs.size());
+    });
   } catch (...) {
     save();
     throw;

@@ -19,18 +19,24 @@
 namespace krohn {
 
 struct TrainArguments {
-  std::string task, model, output, lengths, validation_lengths, init, schedule = "constant", device = "cpu";
+  std::string task, model, output, init, schedule = "constant", device = "cpu";
+  std::optional<LengthRange> lengths;  ///< the task's own without
   std::vector<double> rates{1e-3};
-  OptimiserOptions optimiser;
-  std::uint64_t words = 64, seeds = 1, seed = 1, patience = 0, validate_every = TrainOptions{}.validate_every;
-  double stop_at = 1e-5, smoothing = 0, contract = 0, perturb = 0;
-  std::uint64_t samples = 0, checkpoint_every = 0, validation_words = TrainOptions{}.validation_words;
+  std::uint64_t words = 64, validation_words = TrainOptions{}.validation_words, seeds = 1, checkpoint_every = 0;
+  TrainOptions training;  ///< of every run, but for those above and its own rate and seed
+  double perturb = 0;
   unsigned threads = 0;
-  std::optional<std::uint64_t> sample_seed;
   LanguageOptions reading;
   ShardOptions shards;
-  bool json = false, certify = false, validate_last = false, keep_most_right = false;
+  bool json = false, certify = false;
 };
+
+/// The options that say what a run is: those of run.json, of the command that a report prints, and, as far as it has
+/// them, of PyTorch's trainer.
+void add_training_options(Verb& verb, TrainArguments& options);
+
+/// The line of `krohn train` that makes the run of this run.json anew; empty where another version wrote it.
+std::string training_command(const nlohmann::ordered_json& run, const std::string& output);
 
 /// One learning rate and seed.
 struct TrainingJob {

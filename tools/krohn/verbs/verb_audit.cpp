@@ -157,42 +157,41 @@ void report_comparison(const std::array<std::string, 2>& folders, const std::arr
   if (is_same) print_line("no language is excluded in one model and permitted in the other");
 }
 
+struct AuditArguments {
+  std::string folder, other;
+  bool json = false;
+};
+
+int run_audit(const AuditArguments& options) {
+  const Audit audit = audit_checkpoint(options.folder);
+  if (options.other.empty()) {
+    if (options.json)
+      print_json(audit_json(options.folder, audit));
+    else
+      report_audit(options.folder, audit);
+    return kDone;
+  }
+  const std::array<std::string, 2> folders{options.folder, options.other};
+  const std::array<Audit, 2> audits{audit, audit_checkpoint(options.other)};
+  if (audits[0].has_weights != audits[1].has_weights)
+    throw InputError(folders[audits[0].has_weights ? 1 : 0],
+                     "has no weights, and the other checkpoint has; compare weights with weights, or configs alone");
+  const AuditComparison found = compare_audits(audits[0], audits[1]);
+  if (options.json)
+    print_json(comparison_json(folders, audits, found));
+  else
+    report_comparison(folders, audits, found);
+  return found.differs() ? kRefuted : kDone;
+}
+
 }  // namespace
 
-void add_audit(CLI::App& app, Work& chosen) {
-  struct Arguments {
-    std::string folder, other;
-    bool json = false;
-  };
-  const auto options = std::make_shared<Arguments>();
-  Verb verb = add_verb(app, "audit");
+Work add_audit(Verb& verb) {
+  const auto options = std::make_shared<AuditArguments>();
   verb.add_option("CHECKPOINT", options->folder, "A folder with config.json and .safetensors weights").required();
   verb.add_option("OTHER", options->other, "Another one, to compare head by head");
   add_json_flag(verb, options->json);
-  verb.callback([options, &chosen] {
-    chosen = [options] {
-      const Audit audit = audit_checkpoint(options->folder);
-      if (!options->other.empty()) {
-        const std::array<std::string, 2> folders{options->folder, options->other};
-        const std::array<Audit, 2> audits{audit, audit_checkpoint(options->other)};
-        if (audits[0].has_weights != audits[1].has_weights)
-          throw InputError(
-              folders[audits[0].has_weights ? 1 : 0],
-              "has no weights, and the other checkpoint has; compare weights with weights, or configs alone");
-        const AuditComparison found = compare_audits(audits[0], audits[1]);
-        if (options->json)
-          print_json(comparison_json(folders, audits, found));
-        else
-          report_comparison(folders, audits, found);
-        return int{found.differs() ? kRefuted : kDone};
-      }
-      if (options->json)
-        print_json(audit_json(options->folder, audit));
-      else
-        report_audit(options->folder, audit);
-      return int{kDone};
-    };
-  });
+  return [options] { return run_audit(*options); };
 }
 
 }  // namespace krohn

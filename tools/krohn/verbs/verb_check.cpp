@@ -245,10 +245,8 @@ int check_list(const CheckArguments& options) {
   const std::vector<CheckArguments> checks = listed_checks(options);
   const ListWork work{"checking certificates", options.threads,
                       [&checks](std::uint64_t item) { return check_line(checks[item]); }};
-  if (options.shards.slurm)
-    return print_array_script({"check", "certificate", checks.size(), options.output}, options.shards);
-  if (options.shards.shard) {
-    WorkList list{"check", kThisKrohn, visible(options_typed({"--list"}, {"--json"})), lines_listed(options.list), {}};
+  if (options.shards.any()) {
+    WorkList list{"check", {}, visible(options_typed({"--list"}, {"--json"})), lines_listed(options.list), {}};
     for (const CheckArguments& check : checks) {
       list.costs.push_back(cost_of_file(check.certificate));
       list.files.push_back(check.certificate);
@@ -256,8 +254,7 @@ int check_list(const CheckArguments& options) {
       if (check.against.empty()) continue;
       for (std::string& file : files_of_language(check.against, options.reading)) list.files.push_back(std::move(file));
     }
-    return work_on_shard(list, *options.shards.shard, options.output, work.threads, work.participle, "certificate",
-                         work.line_of);
+    return work_in_shards({work, "certificate", std::move(list), options.output}, options.shards);
   }
   if (!options.output.empty()) throw InputError("-o", "is for --shard and --slurm; the lines go to standard output");
   std::vector<std::uint64_t> all(checks.size());
@@ -269,17 +266,6 @@ int check_list(const CheckArguments& options) {
   });
   fmt::print(stderr, "{}", summary.text());
   return summary.status();
-}
-
-int check(const CheckArguments& options) {
-  if (!options.list.empty()) return check_list(options);
-  const Checked result = checked(options, has_ranks());
-  if (options.json)
-    print_json(json_of(options, result));
-  else
-    print_report(options, result.certificate, result.network ? &*result.network : nullptr, result.found,
-                 result.compared);
-  return result.status();
 }
 
 /// One certificate and its model, or a list of them.
@@ -295,11 +281,22 @@ void check_arguments(const CheckArguments& options) {
     throw InputError("--shard, --slurm and -o are for lists of certificates: --list FILE");
 }
 
+int check(const CheckArguments& options) {
+  check_arguments(options);
+  if (!options.list.empty()) return check_list(options);
+  const Checked result = checked(options, has_ranks());
+  if (options.json)
+    print_json(json_of(options, result));
+  else
+    print_report(options, result.certificate, result.network ? &*result.network : nullptr, result.found,
+                 result.compared);
+  return result.status();
+}
+
 }  // namespace
 
-void add_check(CLI::App& app, Work& chosen) {
+Work add_check(Verb& verb) {
   const auto options = std::make_shared<CheckArguments>();
-  Verb verb = add_verb(app, "check");
   verb.add_option("CERTIFICATE", options->certificate, "What `krohn verify --certificate` wrote");
   verb.add_option("MODEL", options->model, "What it is about: a .safetensors file, or a folder");
   verb.add_option("--list", options->list, "Check the certificates of this file; -: standard input").type_name("FILE");
@@ -310,10 +307,7 @@ void add_check(CLI::App& app, Work& chosen) {
   add_json_flag(verb, options->json);
   add_shard_options(verb, options->shards);
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] {
-    check_arguments(*options);
-    chosen = [options] { return check(*options); };
-  });
+  return [options] { return check(*options); };
 }
 
 }  // namespace krohn

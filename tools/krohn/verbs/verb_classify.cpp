@@ -117,17 +117,15 @@ std::string options_in_words(const ClassifyArguments& options) {
   return visible(text + language_options_text(language_options_json(options.reading)));
 }
 
-/// A shard of the list, or the script for all of them.
 int classify_in_shards(const ClassifyArguments& options, const StreamOptions& stream) {
-  if (options.shards.slurm)
-    return print_array_script({"classify", "language", stream.subjects.size(), options.output}, options.shards);
-  WorkList list{"classify", kThisKrohn, stream.said, stream.subjects, {}};
+  WorkList list{"classify", {}, stream.said, stream.subjects, {}};
   for (const std::string& subject : list.items) {
     list.costs.push_back(cost_of_file(subject));
     for (std::string& file : files_of_language(subject, options.reading)) list.files.push_back(std::move(file));
   }
-  return work_on_shard(list, *options.shards.shard, options.output, options.threads, "classifying languages",
-                       "language", [&stream](std::uint64_t item) { return class_line(stream.subjects[item], stream); });
+  const ListWork work{"classifying languages", options.threads,
+                      [&stream](std::uint64_t item) { return class_line(stream.subjects[item], stream); }};
+  return work_in_shards({work, "language", std::move(list), options.output}, options.shards);
 }
 
 int classify_many(const ClassifyArguments& options) {
@@ -174,9 +172,8 @@ int classify_all(const ClassifyArguments& options) {
 
 }  // namespace
 
-void add_classify(CLI::App& app, Work& chosen) {
+Work add_classify(Verb& verb) {
   const auto options = std::make_shared<ClassifyArguments>();
-  Verb verb = add_verb(app, "classify");
   verb.add_option("LANGUAGE", options->subjects,
                   "A file, regex:…, name:…, or a .safetensors model; or several languages");
   verb.add_option("--corpus", options->corpus, "Classify every language file in this folder").type_name("FOLDER");
@@ -193,13 +190,13 @@ void add_classify(CLI::App& app, Work& chosen) {
   add_shard_options(verb, options->shards);
   options->reading.start_is_optional = true;
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] {
+  verb.before_work([options] {
     if (options->subjects.empty() && options->corpus.empty() && options->list.empty())
       throw InputError("classify: a LANGUAGE, --corpus or --list is needed");
     options->shards.check();
     if (options->is_list()) options->seconds = std::exchange(given_limits().seconds, 0);
-    chosen = [options] { return classify_all(*options); };
   });
+  return [options] { return classify_all(*options); };
 }
 
 }  // namespace krohn

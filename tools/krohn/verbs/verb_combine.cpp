@@ -56,9 +56,8 @@ int combine(const CombineArguments& options) {
 
 }  // namespace
 
-void add_combine(CLI::App& app, Work& chosen) {
+Work add_combine(Verb& verb) {
   const auto options = std::make_shared<CombineArguments>();
-  Verb verb = add_verb(app, "combine");
   verb.add_option("EXPRESSION", options->expression, "Languages with operators between them").required();
   verb.add_option("-o,--output", options->output, "Where to write the automaton, - for standard output")
       .type_name("FILE");
@@ -67,7 +66,7 @@ void add_combine(CLI::App& app, Work& chosen) {
   add_count(verb, "--longest", options->writing.longest_regex, "Most bytes of a regular expression");
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] { chosen = [options] { return combine(*options); }; });
+  return [options] { return combine(*options); };
 }
 
 }  // namespace krohn

@@ -16,7 +16,6 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/learned/snap_network.h"
 #include "krohn/simulate/learned/trained_reader.h"
-#include "tools/krohn/models/letter_comparison.h"
 #include "tools/krohn/models/machine_subject.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
@@ -208,21 +207,18 @@ int compare(const CompareArguments& options) {
 
 }  // namespace
 
-void add_compare(CLI::App& app, Work& chosen) {
+Work add_compare(Verb& verb) {
   const auto options = std::make_shared<CompareArguments>();
-  Verb verb = add_verb(app, "compare");
   verb.add_option("LEARNED", options->learned, "A .safetensors network, or a folder of `krohn train`").required();
   verb.add_option("EXACT", options->exact, "The network to hold it against").required();
   verb.add_option("--plot", options->plot, "Draw the angles, or the eigenvalues").type_name("FILE.svg|.png|.pdf");
-  verb.add_option("--weight", options->weight, "Least weight of the modes that are shown")
-      .between(0.0, 1.0)
-      .show_default();
+  verb.add_option("--weight", options->weight, "Least weight of the modes that are shown").between(0.0, 1.0);
   add_count(verb, "--from", options->from,
             "Of a trained model whose task answers at the end alone: shorter wrong words do not count")
       .show_default("");
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] { chosen = [options] { return compare(*options); }; });
+  return [options] { return compare(*options); };
 }
 
 }  // namespace krohn

@@ -40,9 +40,8 @@ int convert(const ConvertArguments& options) {
 
 }  // namespace
 
-void add_convert(CLI::App& app, Work& chosen) {
+Work add_convert(Verb& verb) {
   const auto options = std::make_shared<ConvertArguments>();
-  Verb verb = add_verb(app, "convert");
   verb.add_option("IN", options->in, "A file, regex:…, name:…, expr:…, or a .safetensors model").required();
   verb.add_option("OUT", options->out, "The file to write, - for standard output");
   verb.add_option("-o,--output", options->output, "The same").type_name("FILE");
@@ -52,7 +51,7 @@ void add_convert(CLI::App& app, Work& chosen) {
   add_count(verb, "--longest", options->writing.longest_regex, "Most bytes of a regular expression");
   options->reading.start_is_optional = true;
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] { chosen = [options] { return convert(*options); }; });
+  return [options] { return convert(*options); };
 }
 
 }  // namespace krohn

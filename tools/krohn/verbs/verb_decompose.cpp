@@ -233,6 +233,7 @@ std::string picture_format(const std::string& path) {
 }
 
 int run_decompose(DecomposeArguments options) {
+  options.chain.max_contexts = options.holonomy.max_contexts;
   const Subject subject = load_subject(options.subject, options.reading, stderr);
   tell_left_out(subject, options.json);
   const Dfa dfa = options.minimal ? minimise(subject.automaton) : canonical(subject.automaton);
@@ -265,13 +266,10 @@ int run_decompose(DecomposeArguments options) {
 
 }  // namespace
 
-void add_decompose(CLI::App& app, Work& chosen) {
+Work add_decompose(Verb& verb) {
   const auto options = std::make_shared<DecomposeArguments>();
-  Verb verb = add_verb(app, "decompose");
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
-  verb.add_option("--method", options->method, "Which decomposition")
-      .one_of({"holonomy", "chain", "smaller"})
-      .show_default();
+  verb.add_option("--method", options->method, "Which decomposition").one_of({"holonomy", "chain", "smaller"});
   verb.add_flag("--primes", options->primes,
                 "Cut groups into simple ones: cyclic of prime order, and others of up to 360 elements");
   verb.add_flag("--swaps", options->swaps, "Cut letters into resets and single swaps of labels, in more layers");
@@ -283,10 +281,7 @@ void add_decompose(CLI::App& app, Work& chosen) {
   verb.add_flag("--tables", options->tables, "With --json: every action, the wiring and the readout");
   options->reading.start_is_optional = true;
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] {
-    options->chain.max_contexts = options->holonomy.max_contexts;
-    chosen = [options] { return run_decompose(*options); };
-  });
+  return [options] { return run_decompose(*options); };
 }
 
 }  // namespace krohn

@@ -131,19 +131,17 @@ int draw(const DrawArguments& options) {
 
 }  // namespace
 
-void add_draw(CLI::App& app, Work& chosen) {
+Work add_draw(Verb& verb) {
   const auto options = std::make_shared<DrawArguments>();
-  Verb verb = add_verb(app, "draw");
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
   verb.add_option("-o,--output", options->output, "The picture to write; - is standard output").type_name("FILE");
   verb.add_option("--to", options->format, "The picture's format, instead of its extension")
       .one_of({"svg", "pdf", "png", "dot"});
   verb.add_option("--view", options->view, "What to draw; auto takes the network of a model")
-      .one_of({"auto", "automaton", "states", "cayley", "matrix", "table", "components", "cascade", "chain", "network"})
-      .show_default();
+      .one_of(
+          {"auto", "automaton", "states", "cayley", "matrix", "table", "components", "cascade", "chain", "network"});
   verb.add_option("--engine", options->engine, "Graphviz layout")
-      .one_of({"dot", "neato", "circo", "fdp", "sfdp", "twopi"})
-      .show_default();
+      .one_of({"dot", "neato", "circo", "fdp", "sfdp", "twopi"});
   verb.add_option("--title", options->title, "Written above");
   verb.add_flag("--minimal", options->minimal, "Minimise first");
   verb.add_flag("--eggbox", options->egg_box, "The transition monoid as egg-boxes");
@@ -153,7 +151,7 @@ void add_draw(CLI::App& app, Work& chosen) {
   add_count(verb, "--largest", options->largest, "Most states drawn one by one");
   options->reading.start_is_optional = true;
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] { chosen = [options] { return draw(*options); }; });
+  return [options] { return draw(*options); };
 }
 
 }  // namespace krohn

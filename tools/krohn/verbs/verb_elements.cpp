@@ -153,9 +153,8 @@ int elements(ElementsArguments options) {
 
 }  // namespace
 
-void add_elements(CLI::App& app, Work& chosen) {
+Work add_elements(Verb& verb) {
   const auto options = std::make_shared<ElementsArguments>();
-  Verb verb = add_verb(app, "elements");
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, expr:…, or a .safetensors model").required();
   verb.add_flag("--idempotents", options->idempotents, "Only elements with e·e = e");
   verb.add_option("--word", options->word, "The element of this word");
@@ -165,7 +164,7 @@ void add_elements(CLI::App& app, Work& chosen) {
   add_json_flag(verb, options->json);
   options->reading.start_is_optional = true;
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] { chosen = [options] { return elements(*options); }; });
+  return [options] { return elements(*options); };
 }
 
 }  // namespace krohn

@@ -133,9 +133,8 @@ int evaluate(const EvalArguments& options) {
 
 }  // namespace
 
-void add_eval(CLI::App& app, Work& chosen) {
+Work add_eval(Verb& verb) {
   const auto options = std::make_shared<EvalArguments>();
-  Verb verb = add_verb(app, "eval");
   verb.add_option("FOLDER", options->folders, "Folders that `krohn train` wrote, or checkpoints").required();
   verb.add_list("--lengths", options->lengths, "Lengths to measure at").type_name("N,…");
   MeasureOptions& measure = options->measure;
@@ -149,7 +148,7 @@ void add_eval(CLI::App& app, Work& chosen) {
   add_threads(verb, measure.threads);
   add_json_flag(verb, options->json);
   add_language_options(verb, measure.reading);
-  verb.callback([options, &chosen] { chosen = [options] { return evaluate(*options); }; });
+  return [options] { return evaluate(*options); };
 }
 
 }  // namespace krohn

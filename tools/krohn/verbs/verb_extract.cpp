@@ -9,18 +9,12 @@
 #include "krohn/automata/formats/format_file.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/operations/equivalence.h"
-#include "krohn/automata/operations/minimise.h"
-#include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/messages.h"
-#include "krohn/groups/base/time_limit.h"
-#include "krohn/simulate/learned/extract_automaton.h"
-#include "krohn/simulate/learned/trained_reader.h"
 #include "tools/krohn/models/machine_subject.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
-#include "tools/krohn/progress.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/table.h"
 #include "tools/krohn/report/verdict.h"
@@ -161,23 +155,6 @@ int finish(const ExtractArguments& options, const Extraction& found, const State
   return found.limit.empty() ? kDone : kUndecided;
 }
 
-int extract_from_machine(ExtractArguments options) {
-  const MachineSubject subject = load_machine(options.model, options.reading, parse_precision(options.precision));
-  remark_on_arithmetic(options.model, options.precision, subject.otherwise);
-  std::optional<Extraction> found;
-  {
-    const TimeLimit most = TimeLimit::part(kShareOfExtraction);
-    Progress progress("reading letters");
-    options.extract.progress = [&progress](std::uint64_t letters) { progress.update(letters); };
-    found = extract_machine(subject, options.extract);
-  }
-  keep_automaton(options, *found);
-  return finish(options, *found, trained_centres(*subject.machine, *subject.task, found->automaton),
-                compare_with(options, input_machine(*subject.task).automaton,
-                             subject.is_checkpoint ? "the automaton in the folder" : "the automaton of the task",
-                             found->automaton));
-}
-
 /// Before the work.
 void check_extraction(const ExtractArguments& options) {
   require_writable(options.output);
@@ -194,27 +171,17 @@ int extract(ExtractArguments options) {
   check_extraction(options);
   if (!options.against.empty()) options.expected = load_language(options.against, options.reading);
   options.model = file_of_torch_folder(file_of_run(options.model));
-  if (is_machine(options.model)) return extract_from_machine(std::move(options));
-  require_model(options.model, "extract");
-  const Network network = load_network(options.model);
-  const ArithmeticName arithmetic = ArithmeticName::parse(options.precision);
-  std::optional<Extraction> found;
-  {
-    const TimeLimit most = TimeLimit::part(kShareOfExtraction);
-    Progress progress("reading letters");
-    options.extract.progress = [&progress](std::uint64_t letters) { progress.update(letters); };
-    found = extract_automaton(network, arithmetic, options.extract);
-  }
-  keep_automaton(options, *found);
-  return finish(options, *found, state_centres(network, found->automaton, arithmetic),
-                compare_with(options, network.automaton, "the automaton in the file", found->automaton));
+  const LearnedSubject subject = load_learned(options.model, "extract", options.reading, options.precision);
+  const Extraction found = subject.extract(options.extract, kShareOfExtraction);
+  keep_automaton(options, found);
+  return finish(options, found, subject.centres(found.automaton),
+                compare_with(options, subject.automaton(), subject.name_of_automaton(), found.automaton));
 }
 
 }  // namespace
 
-void add_extract(CLI::App& app, Work& chosen) {
+Work add_extract(Verb& verb) {
   const auto options = std::make_shared<ExtractArguments>();
-  Verb verb = add_verb(app, "extract");
   verb.add_option("MODEL", options->model, "A .safetensors network, a folder of `krohn train`, or a checkpoint")
       .required();
   verb.add_option("-o,--output", options->output, "The automaton to write, in a format of `krohn convert`")
@@ -228,7 +195,7 @@ void add_extract(CLI::App& app, Work& chosen) {
   add_seed(verb, options->extract.seed);
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] { chosen = [options] { return extract(*options); }; });
+  return [options] { return extract(*options); };
 }
 
 }  // namespace krohn

@@ -306,16 +306,15 @@ int info(const InfoArguments& options) {
 
 }  // namespace
 
-void add_info(CLI::App& app, Work& chosen) {
+Work add_info(Verb& verb) {
   const auto options = std::make_shared<InfoArguments>();
-  Verb verb = add_verb(app, "info");
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
   verb.add_flag("--monoid", options->monoid, "The transition monoid of the minimal automaton, as egg-boxes");
   add_count(verb, "--max-classes", options->green.max_r_classes, "Most R-classes of the monoid");
   add_json_flag(verb, options->json);
   options->reading.start_is_optional = true;
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] { chosen = [options] { return info(*options); }; });
+  return [options] { return info(*options); };
 }
 
 }  // namespace krohn

@@ -28,12 +28,11 @@ int kit(KitArguments options) {
 
 }  // namespace
 
-void add_kit(CLI::App& app, Work& chosen) {
+Work add_kit(Verb& verb) {
   const auto options = std::make_shared<KitArguments>();
-  Verb verb = add_verb(app, "kit");
   verb.add_option("-o,--output", options->folder, "The folder to write");
   add_seed(verb, options->seed);
-  verb.callback([options, &chosen] { chosen = [options] { return kit(*options); }; });
+  return [options] { return kit(*options); };
 }
 
 }  // namespace krohn

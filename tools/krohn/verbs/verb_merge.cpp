@@ -56,14 +56,13 @@ int merge(const MergeArguments& options) {
 
 }  // namespace
 
-void add_merge(CLI::App& app, Work& chosen) {
+Work add_merge(Verb& verb) {
   const auto options = std::make_shared<MergeArguments>();
-  Verb verb = add_verb(app, "merge");
   verb.add_option("PART", options->parts, "Files that --shard wrote").required();
   verb.add_option("-o,--output", options->output, "The lines of all, in the order of the list; -: standard output")
       .type_name("FILE");
   verb.add_flag("--missing", options->missing, "Print the shards that are missing");
-  verb.callback([options, &chosen] { chosen = [options] { return merge(*options); }; });
+  return [options] { return merge(*options); };
 }
 
 }  // namespace krohn

@@ -1,7 +1,6 @@
 // krohn probe — which arithmetic a processor or a device has, and which certificates hold there.
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cfenv>
 #include <memory>
@@ -62,13 +61,12 @@ int probe(const ProbeArguments& options) {
 
 }  // namespace
 
-void add_probe(CLI::App& app, Work& chosen) {
+Work add_probe(Verb& verb) {
   const auto options = std::make_shared<ProbeArguments>();
-  Verb verb = add_verb(app, "probe");
   add_device(verb, options->device, "What to probe: the processor, a CUDA device, or both");
   add_count(verb, "--terms", options->terms, "Terms of the sums, 8 to 256");
   add_json_flag(verb, options->json);
-  verb.callback([options, &chosen] { chosen = [options] { return probe(*options); }; });
+  return [options] { return probe(*options); };
 }
 
 }  // namespace krohn

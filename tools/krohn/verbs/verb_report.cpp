@@ -24,6 +24,7 @@
 #include "tools/krohn/report/table.h"
 #include "tools/krohn/report/verdict.h"
 #include "tools/krohn/shards/list_work.h"
+#include "tools/krohn/training/training_job.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {
@@ -100,43 +101,6 @@ std::vector<std::string> commands_for(const ReportArguments& options, const Find
   return commands;
 }
 
-/// The line of `krohn train` by what run.json keeps of it.
-std::string training_command(const ReportArguments& options, const nlohmann::ordered_json& run) try {
-  const auto number = [&run](const char* name) { return fmt::format("{}", run.at(name).get<double>()); };
-  const auto count = [&run](const char* name) { return fmt::format("{}", run.at(name).get<std::uint64_t>()); };
-  std::string rates;
-  for (const auto& rate : run.at("rates")) rates += fmt::format("{}{}", rates.empty() ? "" : ",", rate.get<double>());
-  const auto is_set = [&run](const char* name) { return run.value(name, false); };
-  std::string line =
-      fmt::format("krohn train {} --model {} --length {}..{} --steps {} --words {} --rates {} --seed {} --seeds {}",
-                  shell_word(run.at("task")), shell_word(run.at("model")), run.at("lengths").at(0).get<std::uint64_t>(),
-                  run.at("lengths").at(1).get<std::uint64_t>(), count("steps"), count("words"), rates, count("seed"),
-                  count("seeds"));
-  line += fmt::format(
-      " --schedule {} --warmup {} --least-rate {} --weight-decay {} --clip {} --smoothing {} --samples {} "
-      "--validate-every {} --patience {} --stop-at {}",
-      shell_word(run.at("schedule")), count("warm_up"), number("least_rate"), number("weight_decay"), number("clip"),
-      number("smoothing"), count("samples"), count("validate_every"), count("patience"), number("stop_at"));
-  if (run.contains("validation_lengths"))
-    line += fmt::format(" --validation-length {}..{}", run["validation_lengths"].at(0).get<std::uint64_t>(),
-                        run["validation_lengths"].at(1).get<std::uint64_t>());
-  if (run.value("coupled_decay", 0.0) > 0) line += " --coupled-decay " + number("coupled_decay");
-  if (run.value("contract", 0.0) > 0) line += " --contract " + number("contract");
-  if (run.contains("validation_words")) line += " --validation-words " + count("validation_words");
-  if (run.contains("sample_seed")) line += " --sample-seed " + count("sample_seed");
-  if (is_set("validate_last")) line += " --validate-last";
-  if (is_set("keep_most_right")) line += " --keep-most-right";
-  if (is_set("certify")) line += " --certify";
-  if (const std::string device = run.value("device", "cpu"); device != "cpu") line += " --device " + shell_word(device);
-  line += language_options_text(run.value("reading", nlohmann::ordered_json::object()));
-  if (run.contains("init"))
-    line += fmt::format(" --init {} --perturb {}", shell_word(run["init"].at("file")),
-                        run["init"].at("perturb").get<double>());
-  return line + " -o " + shell_word(options.subject);
-} catch (const nlohmann::json::exception&) {
-  return "";  // of another version
-}
-
 std::vector<std::string> commands_for_run(const ReportArguments& options, const Findings& findings) {
   const std::string folder = shell_word(options.subject);
   const std::string base = shell_word(std::filesystem::path(options.output).stem().string());
@@ -145,7 +109,8 @@ std::vector<std::string> commands_for_run(const ReportArguments& options, const 
   const nlohmann::ordered_json& run = findings.run;
   std::vector<std::string> commands;
   if (!run["training"].is_null())
-    if (const std::string line = training_command(options, run["training"]); !line.empty()) commands.push_back(line);
+    if (const std::string line = training_command(run["training"], options.subject); !line.empty())
+      commands.push_back(line);
   const bool has_file = run["certificate"].contains("text");
   commands.push_back(fmt::format("krohn verify {}{}{}{}", folder, how, limit,
                                  has_file ? fmt::format(" --certificate {}.cert", base) : ""));
@@ -255,9 +220,8 @@ int report(const ReportArguments& options) {
 
 }  // namespace
 
-void add_report(CLI::App& app, Work& chosen) {
+Work add_report(Verb& verb) {
   const auto options = std::make_shared<ReportArguments>();
-  Verb verb = add_verb(app, "report");
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, a .safetensors model, or a folder")
       .required();
   verb.add_option("-o,--output", options->output, "The page to write").type_name("PAGE.html");
@@ -271,7 +235,7 @@ void add_report(CLI::App& app, Work& chosen) {
   add_count(verb, "--max-pairs", options->max_pairs, "Most pairs of states to examine");
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] { chosen = [options] { return report(*options); }; });
+  return [options] { return report(*options); };
 }
 
 }  // namespace krohn

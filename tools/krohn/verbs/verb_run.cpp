@@ -106,7 +106,9 @@ Outcome run_on_device(const Dfa& dfa, const WordSource& word) {
   return outcome;
 }
 
-Outcome run_word(const Dfa& dfa, ModelInMotion* network, const WordSource& word, bool trace) {
+/// `network`: an Evaluator or a ModelInMotion; null: the automaton is alone.
+template <class Machine>
+Outcome run_word(const Dfa& dfa, Machine* network, const WordSource& word, bool trace) {
   Progress progress("reading letters");
   Outcome outcome;
   outcome.state = dfa.initial();
@@ -138,9 +140,12 @@ Outcome run_word(const Dfa& dfa, ModelInMotion* network, const WordSource& word,
 
 /// A reader of words besides the automaton.
 struct Reader {
-  std::unique_ptr<ModelInMotion> evaluator;  ///< null: nothing does
-  bool says_outputs = false;                 ///< a trained model's states stand for their outputs
+  std::unique_ptr<Evaluator> network;
+  std::unique_ptr<ModelInMotion> model;
+  bool says_outputs = false;  ///< a trained model's states stand for their outputs
   std::string precision = {};
+
+  bool is_there() const { return network != nullptr || model != nullptr; }
 };
 
 /// State and output in words: "accept, state 3", or "accept" alone when the output names the state.
@@ -159,12 +164,12 @@ const char* name_of(const Reader& reader) { return reader.says_outputs ? "model"
 
 void print_trace(const Dfa& dfa, const Outcome& outcome, const Reader& reader) {
   std::vector<std::vector<std::string>> rows = {{"position", "letter", "automaton"}};
-  if (reader.evaluator) rows[0].push_back(name_of(reader));
+  if (reader.is_there()) rows[0].push_back(name_of(reader));
   rows.push_back({"0", "", answer(dfa, dfa.initial())});
   for (std::size_t i = 0; i < outcome.trace.size(); ++i) {
     const Outcome::Step& step = outcome.trace[i];
     rows.push_back({std::to_string(i + 1), dfa.alphabet().name(step.letter), answer(dfa, step.state)});
-    if (reader.evaluator) rows.back().push_back(answer(dfa, step.network_state, step.missing, reader));
+    if (reader.is_there()) rows.back().push_back(answer(dfa, step.network_state, step.missing, reader));
   }
   fmt::print("{}", format_table(rows));
 }
@@ -172,7 +177,7 @@ void print_trace(const Dfa& dfa, const Outcome& outcome, const Reader& reader) {
 void print_outcome(const Dfa& dfa, const WordSource& word, const Outcome& outcome, const Reader& reader) {
   fmt::print("{}: {}\n", word.title(), answer(dfa, outcome.state));
   if (!outcome.trace.empty()) print_trace(dfa, outcome, reader);
-  if (!reader.evaluator) return;
+  if (!reader.is_there()) return;
   if (!outcome.wrong_from)
     fmt::print("  the {} agrees at every position\n", name_of(reader));
   else
@@ -199,7 +204,7 @@ nlohmann::ordered_json outcome_to_json(const Dfa& dfa, const std::string& given,
   json["given"] = given;
   json["length"] = std::max(word.length(), outcome.letters);
   json["automaton"] = place_to_json(dfa, outcome.state);
-  if (reader.evaluator) {
+  if (reader.is_there()) {
     json[name_of(reader)] = place_to_json(dfa, outcome.network_state, outcome.missing, reader);
     json["wrong_positions"] = outcome.wrong;
     if (outcome.wrong_from) json["wrong_from"] = *outcome.wrong_from;
@@ -207,7 +212,7 @@ nlohmann::ordered_json outcome_to_json(const Dfa& dfa, const std::string& given,
   for (const Outcome::Step& step : outcome.trace) {
     nlohmann::ordered_json row = {{"letter", dfa.alphabet().name(step.letter)},
                                   {"automaton", place_to_json(dfa, step.state)}};
-    if (reader.evaluator) row[name_of(reader)] = place_to_json(dfa, step.network_state, step.missing, reader);
+    if (reader.is_there()) row[name_of(reader)] = place_to_json(dfa, step.network_state, step.missing, reader);
     json["trace"].push_back(std::move(row));
   }
   return json;
@@ -234,29 +239,30 @@ std::unique_ptr<ModelInMotion> evaluator_of_trained(const RunArguments& options,
 }
 
 Reader reader_of(const RunArguments& options, const Subject& subject) {
-  if (is_checkpoint_folder(options.subject)) return {evaluator_of_checkpoint(options), false, options.precision};
+  if (is_checkpoint_folder(options.subject))
+    return {nullptr, evaluator_of_checkpoint(options), false, options.precision};
   if (!subject.network) return {};
-  return {network_in_motion(make_evaluator(*subject.network, ArithmeticName::parse(options.precision),
-                                           parse_form(options.form), parse_order(options.order))),
-          false, options.precision};
+  return {make_evaluator(*subject.network, ArithmeticName::parse(options.precision), parse_form(options.form),
+                         parse_order(options.order)),
+          nullptr, false, options.precision};
 }
 
 int run_words(const RunArguments& options, const Dfa& automaton, const Reader& reader) {
-  ModelInMotion* const evaluator = reader.evaluator.get();
   nlohmann::ordered_json all{{"words", nlohmann::ordered_json::array()}};
   bool wrong = false;
   const auto run_one = [&](const std::string& text) {
     const WordSource word = WordSource::parse(text, automaton, options.seed);
     if (options.trace && word.length() > kLongestTrace)  // an open word is longer than that, too
       throw InputError("--trace", fmt::format("at most {} can be printed", counted(kLongestTrace, "letter")));
-    const bool alone = evaluator == nullptr && !options.trace;
+    const bool alone = !reader.is_there() && !options.trace;
     if (!alone && options.device == "cuda")
       throw InputError("--device",
                        "an automaton alone, without --trace, reads words on a device; `krohn verify` runs "
                        "networks there");
     const auto on_processor = [&] {
-      return alone && word.random() ? run_random_word(automaton, *word.random(), word.length(), options.threads)
-                                    : run_word(automaton, evaluator, word, options.trace);
+      if (alone && word.random()) return run_random_word(automaton, *word.random(), word.length(), options.threads);
+      return reader.model ? run_word(automaton, reader.model.get(), word, options.trace)
+                          : run_word(automaton, reader.network.get(), word, options.trace);
     };
     const Outcome outcome = alone && reads_on_device(options, word)
                                 ? on_device(
@@ -336,7 +342,8 @@ int run(const RunArguments& options) {
       throw InputError("--words", "counts final states of an automaton; `krohn eval` counts a trained model's answers");
     TrainedSubject trained = load_trained_subject(file, options.reading);
     const Dfa automaton = input_machine(*trained.task).automaton;
-    return run_words(options, automaton, {evaluator_of_trained(options, std::move(trained)), true, options.precision});
+    return run_words(options, automaton,
+                     {nullptr, evaluator_of_trained(options, std::move(trained)), true, options.precision});
   }
   const Subject subject = load_subject(options.subject, options.reading, stderr);
   if (options.count > 0 && (subject.network || is_checkpoint_folder(options.subject)))
@@ -349,9 +356,8 @@ int run(const RunArguments& options) {
 
 }  // namespace
 
-void add_run(CLI::App& app, Work& chosen) {
+Work add_run(Verb& verb) {
   const auto options = std::make_shared<RunArguments>();
-  Verb verb = add_verb(app, "run");
   verb.add_option("LANGUAGE", options->subject,
                   "A .safetensors model, a folder of a run or a checkpoint, a file, regex:…, or name:…")
       .required();
@@ -360,16 +366,16 @@ void add_run(CLI::App& app, Work& chosen) {
   add_arithmetic(verb, options->precision, "The network's arithmetic");
   add_order(verb, options->order);
   verb.add_option("--form", options->form, "Which form of the weights is multiplied with")
-      .one_of({"structured", "dense"})
-      .show_default();
+      .one_of({"structured", "dense"});
   add_seed(verb, options->seed);
   add_json_flag(verb, options->json);
-  const std::string counting = "Counting final states";
-  add_count(verb, "--words", options->count, "Of this many random words").show_default("").group(counting);
-  add_threads(verb, options->threads).group(counting);
+  verb.begin_group("Counting final states");
+  add_count(verb, "--words", options->count, "Of this many random words").show_default("");
+  add_threads(verb, options->threads);
+  verb.begin_group();
   add_device(verb, options->device, "Where an automaton alone runs: auto takes a CUDA device for long words");
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+  return [options] { return run(*options); };
 }
 
 }  // namespace krohn

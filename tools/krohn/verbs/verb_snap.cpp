@@ -11,16 +11,12 @@
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/messages.h"
-#include "krohn/groups/base/time_limit.h"
-#include "krohn/simulate/learned/extract_automaton.h"
 #include "krohn/simulate/learned/snap_network.h"
-#include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/prove/against.h"
 #include "krohn/simulate/prove/verify.h"
 #include "tools/krohn/models/machine_subject.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
-#include "tools/krohn/progress.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/table.h"
 #include "tools/krohn/report/verdict.h"
@@ -76,40 +72,19 @@ std::optional<Language> language_of(const SnapArguments& options, const Dfa& own
   return language;
 }
 
-ExtractOptions extraction(const SnapArguments& options, Progress& progress) {
-  ExtractOptions extract = options.extract;
-  extract.beyond = 0;
-  extract.progress = [&progress](std::uint64_t letters) { progress.update(letters); };
-  return extract;
-}
-
-Snapped snap(const SnapArguments& options, const Network& network) {
-  const std::optional<Language> against = language_of(options, network.automaton);
-  Progress progress("reading letters");
-  const ArithmeticName arithmetic = ArithmeticName::parse(options.precision);
-  Extraction learned = [&] {
-    const TimeLimit most = TimeLimit::part(kShareForLearning);
-    return extract_automaton(network, arithmetic, extraction(options, progress));
-  }();
-  const StateCentres centres = state_centres(network, learned.automaton, arithmetic);
-  std::vector<LetterError> letters = letter_errors(network, learned.automaton, centres);
+/// A machine is read in fp32, or in fp64 where the network is to be exact in that and the model can.
+Snapped snap(SnapArguments options) {
+  std::string precision = options.precision;
+  if (is_machine(options.model))
+    precision = to_string(precision == "fp64" ? widest_precision(options.model) : Precision::kFp32);
+  const LearnedSubject subject = load_learned(options.model, "snap", options.reading, precision);
+  const std::optional<Language> against = language_of(options, subject.automaton());
+  options.extract.beyond = 0;
+  Extraction learned = subject.extract(options.extract, kShareForLearning);
+  const StateCentres centres = subject.centres(learned.automaton);
+  std::vector<LetterError> letters;
+  if (subject.network) letters = letter_errors(*subject.network, learned.automaton, centres);
   return build_nearest(options, against, std::move(learned), centres, std::move(letters));
-}
-
-/// The model is read in fp32, or in fp64 where the network is to be exact in that and the model can.
-Snapped snap(const SnapArguments& options) {
-  const Precision precision =
-      parse_precision(options.precision) == Precision::kFp64 ? widest_precision(options.model) : Precision::kFp32;
-  const MachineSubject subject = load_machine(options.model, options.reading, precision);
-  remark_on_arithmetic(options.model, to_string(precision), subject.otherwise);
-  const std::optional<Language> against = language_of(options, input_machine(*subject.task).automaton);
-  Progress progress("reading letters");
-  Extraction learned = [&] {
-    const TimeLimit most = TimeLimit::part(kShareForLearning);
-    return extract_machine(subject, extraction(options, progress));
-  }();
-  const StateCentres centres = trained_centres(*subject.machine, *subject.task, learned.automaton);
-  return build_nearest(options, against, std::move(learned), centres, {});
 }
 
 nlohmann::ordered_json snapped_json(const SnapArguments& options, const Snapped& outcome) {
@@ -178,11 +153,9 @@ void report_snapped(const SnapArguments& options, const Snapped& outcome) {
 int snap_model(SnapArguments options) {
   require_output(options.output, "the network", "MODEL.safetensors");
   options.model = file_of_run(options.model);
-  const bool reads_letters = is_machine(options.model);
-  if (!reads_letters) require_model(options.model, "snap");
   if (!is_model_name(options.output)) throw InputError(options.output, "the name of the network ends in .safetensors");
   require_writable(options.output);
-  const Snapped outcome = reads_letters ? snap(options) : snap(options, load_network(options.model));
+  const Snapped outcome = snap(options);
   save_network(outcome.snapped.network, options.output);
   if (options.json)
     print_json(snapped_json(options, outcome));
@@ -193,9 +166,8 @@ int snap_model(SnapArguments options) {
 
 }  // namespace
 
-void add_snap(CLI::App& app, Work& chosen) {
+Work add_snap(Verb& verb) {
   const auto options = std::make_shared<SnapArguments>();
-  Verb verb = add_verb(app, "snap");
   verb.add_option("MODEL", options->model, "A .safetensors network, a folder of `krohn train`, or a checkpoint")
       .required();
   verb.add_option("-o,--output", options->output, "The exact network to write").type_name("FILE");
@@ -206,7 +178,7 @@ void add_snap(CLI::App& app, Work& chosen) {
   add_count(verb, "--max-pairs", options->max_pairs, "Most pairs of states to examine in the proof");
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] { chosen = [options] { return snap_model(*options); }; });
+  return [options] { return snap_model(*options); };
 }
 
 }  // namespace krohn

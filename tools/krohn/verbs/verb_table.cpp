@@ -28,7 +28,6 @@
 #include "tools/krohn/report/table.h"
 #include "tools/krohn/shards/list_work.h"
 #include "tools/krohn/training/certified_table.h"
-#include "tools/krohn/training/table_estimate.h"
 #include "tools/krohn/training/table_report.h"
 #include "tools/krohn/training/training_job.h"
 #include "tools/krohn/verb.h"
@@ -180,7 +179,7 @@ ExperimentOptions run_options(const TableArguments& options, const Experiment& c
 int train_shard(const TableArguments& options, const std::vector<Experiment>& chosen) {
   const std::vector<TableRun> runs = runs_of(chosen);
   WorkList list{"table",
-                kThisKrohn,
+                {},
                 fmt::format("{} --scale {} --recipe {}{}", options.cells_of, options.scale, options.recipe,
                             options.rescaled ? " --rescaled" : ""),
                 {},
@@ -188,22 +187,17 @@ int train_shard(const TableArguments& options, const std::vector<Experiment>& ch
   for (const auto& [cell, rate, seed] : runs) {
     list.items.push_back(
         fmt::format("{}, {}: {} rate={} seed={}", cell->row, cell->column, description(*cell), rate, seed));
-    const TrainOptions& training = cell->training;  // letters read; a model's size is not known before it is made
-    list.costs.push_back(training.optimiser.steps * training.words *
-                         (training.lengths.least + training.lengths.greatest));
+    list.costs.push_back(cost_of(cell->training));
   }
-  if (options.shards.slurm)
-    return print_array_script({"table", "training run", runs.size(), options.output, true}, options.shards);
-  make_folder(options.output);
-  return work_on_shard(
-      list, *options.shards.shard, part_in(options.output, *options.shards.shard), options.threads, "training runs",
-      "run", [&](std::uint64_t item) {
+  const ListWork work{
+      "training runs", options.threads, [&](std::uint64_t item) {
         const auto& [cell, rate, seed] = runs[item];
         const std::string line = run_json(*cell, run_once(*cell, rate, seed, run_options(options, *cell))).dump();
         if (has_all_models(options, *cell) && !kept_cell(place_of(options, *cell) + ".json", *cell, options))
           make_cell(*cell, options);
         return line;
-      });
+      }};
+  return work_in_shards({work, "training run", std::move(list), options.output, true}, options.shards);
 }
 
 /// Ends what is printed, or `json`, with the rivals that were asked for.
@@ -299,6 +293,7 @@ std::vector<CellJson> cells_of(const TableArguments& options, const std::vector<
 }
 
 int make_table(TableArguments options) {
+  options.shards.check();
   check_seeds(options.seeds.count);
   const bool is_helping = has_ranks() && !has_helpers();
   const bool is_unnamed = options.output.empty();
@@ -387,9 +382,8 @@ int make_table(TableArguments options) {
 
 }  // namespace
 
-void add_table(CLI::App& app, Work& chosen) {
+Work add_table(Verb& verb) {
   const auto options = std::make_shared<TableArguments>();
-  Verb verb = add_verb(app, "table");
   std::vector<std::string> names = paper_table_names();
   names.emplace_back(kCertified);
   names.emplace_back(kRegions);
@@ -400,8 +394,7 @@ void add_table(CLI::App& app, Work& chosen) {
       .suggests({"small", "paper"})
       .show_default();
   verb.add_option("--recipe", options->recipe, "How models are trained")
-      .one_of({"steady", "paper", "released", "normalised"})
-      .show_default();
+      .one_of({"steady", "paper", "released", "normalised"});
   verb.add_option("--only", options->only,
                   "Cells whose row and column have this text, or end with it where it ends with $")
       .type_name("TEXT");
@@ -420,10 +413,7 @@ void add_table(CLI::App& app, Work& chosen) {
   add_threads(verb, options->threads);
   add_json_flag(verb, options->json);
   add_shard_options(verb, options->shards);
-  verb.callback([options, &chosen] {
-    options->shards.check();
-    chosen = [options] { return make_table(*options); };
-  });
+  return [options] { return make_table(*options); };
 }
 
 }  // namespace krohn

@@ -124,9 +124,8 @@ int run_tasks(const TasksArguments& options) {
 
 }  // namespace
 
-void add_tasks(CLI::App& app, Work& chosen) {
+Work add_tasks(Verb& verb) {
   const auto options = std::make_shared<TasksArguments>();
-  Verb verb = add_verb(app, "tasks");
   verb.add_option("TASK", options->name, "A task of --list, or a LANGUAGE: name:…, regex:…, a file");
   verb.add_flag("--list", options->list, "Print every task and every language that has a name");
   verb.add_option("--length", options->lengths, "Length of a sample, or a range M..N").type_name("COUNT");
@@ -138,7 +137,7 @@ void add_tasks(CLI::App& app, Work& chosen) {
   verb.add_option("-o,--output", options->output, "The file to write, - for standard output").type_name("FILE");
   verb.add_flag("--json", options->json, "Print --list as JSON");
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] { chosen = [options] { return run_tasks(*options); }; });
+  return [options] { return run_tasks(*options); };
 }
 
 }  // namespace krohn

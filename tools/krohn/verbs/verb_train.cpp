@@ -1,7 +1,6 @@
 // krohn train — trains a model on a task.
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cmath>
 #include <filesystem>
@@ -111,36 +110,11 @@ nlohmann::ordered_json training_json(const TrainArguments& options, const Task& 
                                      const std::vector<TrainingJob>& jobs, const TrainingJob* best) {
   nlohmann::ordered_json json{{"task", task.info().name},
                               {"model", jobs.front().trainer->model().name()},
-                              {"parameters", jobs.front().trainer->model().parameters().size()},
-                              {"lengths", {jobs.front().options.lengths.least, jobs.front().options.lengths.greatest}},
-                              {"words", options.words},
-                              {"samples", options.samples},
-                              {"smoothing", options.smoothing},
-                              {"contract", options.contract},
-                              {"rates", options.rates},
-                              {"seed", options.seed},
-                              {"seeds", options.seeds},
-                              {"steps", options.optimiser.steps},
-                              {"schedule", options.schedule},
-                              {"warm_up", options.optimiser.warm_up},
-                              {"least_rate", options.optimiser.least_rate},
-                              {"weight_decay", options.optimiser.weight_decay},
-                              {"coupled_decay", options.optimiser.coupled_decay},
-                              {"clip", options.optimiser.clip},
-                              {"validate_every", options.validate_every},
-                              {"validation_words", options.validation_words},
-                              {"validate_last", options.validate_last},
-                              {"keep_most_right", options.keep_most_right},
-                              {"patience", options.patience},
-                              {"stop_at", options.stop_at},
-                              {"certify", options.certify},
-                              {"device", options.device}};
+                              {"parameters", jobs.front().trainer->model().parameters().size()}};
+  json.update(Verb(add_training_options, options).options_json());
   if (nlohmann::ordered_json reading = language_options_json(options.reading); !reading.empty())
     json["reading"] = std::move(reading);
   if (!options.init.empty()) json["init"] = {{"file", options.init}, {"perturb", options.perturb}};
-  if (options.sample_seed) json["sample_seed"] = *options.sample_seed;
-  if (const auto& lengths = jobs.front().options.validation_lengths)
-    json["validation_lengths"] = {lengths->least, lengths->greatest};
   for (const TrainingJob& job : jobs) {
     nlohmann::ordered_json run = run_json(job);
     if (job.trainer->state() != Trainer::State::kDiverged) run["test"] = test_of(job.trainer->model(), task, options);
@@ -213,23 +187,21 @@ void require_roundable(const SequenceModel<float>& model, const Task& task) {
 }
 
 void check_training(const TrainArguments& options) {
-  if (options.contract > 0 && wants_cuda(options.device))
+  if (options.training.contract > 0 && wants_cuda(options.device))
     throw InputError("--contract", "reads words twice on the processor; take --device cpu");
   if (options.certify && wants_cuda(options.device))
     throw InputError("--certify", "rounds between steps on the processor; take --device cpu");
-  if (options.words == 0 || options.words > 1 << 16) throw InputError("--words", "a batch has 1 to 65536 words");
+  for (const auto& [option, words] :
+       {std::pair("--words", options.words), {"--validation-words", options.validation_words}})
+    if (words == 0 || words > 1 << 16) throw InputError(option, "1 to 65536 words");
   check_seeds(options.seeds);
-  if (options.validate_every == 0) throw InputError("--validate-every", "at least one");
-  if (options.validation_words == 0 || options.validation_words > 1 << 16)
-    throw InputError("--validation-words", "1 to 65536 words validate");
-  if (options.keep_most_right && options.patience > 0)
+  const TrainOptions& training = options.training;
+  if (training.validate_every == 0) throw InputError("--validate-every", "at least one");
+  if (training.keep_most_right && training.patience > 0)
     throw InputError("--keep-most-right", "takes no --patience, which waits for a smaller loss");
-  if (options.keep_most_right && options.certify)
+  if (training.keep_most_right && options.certify)
     throw InputError("--keep-most-right", "takes no --certify, which rounds the last parameters");
-  const OptimiserOptions& by = options.optimiser;
-  if (!(by.weight_decay >= 0) || by.weight_decay > 10) throw InputError("--weight-decay", "a number from 0 to 10");
-  if (!(by.coupled_decay >= 0) || by.coupled_decay > 10) throw InputError("--coupled-decay", "a number from 0 to 10");
-  if (!(by.least_rate >= 0) || by.least_rate > 10) throw InputError("--least-rate", "a number from 0 to 10");
+  const OptimiserOptions& by = training.optimiser;
   if (!(by.clip >= 0) || !std::isfinite(by.clip)) throw InputError("--clip", "0, or the greatest norm of a gradient");
   if (by.warm_up > by.steps)
     throw InputError("--warmup", fmt::format("{} steps are more than the run's {}", by.warm_up, by.steps));
@@ -243,54 +215,35 @@ int list_models() {
 }
 
 /// A model that PyTorch trains, by the options that its trainer has, too.
-int train_rival(const TrainArguments& options) {
-  const auto refuse = [](bool is_given, const char* option) {
+int train_rival(TrainArguments options) {
+  constexpr std::string_view kItsOwn[] = {"lengths",        "rates",    "steps",      "words",        "seed",
+                                          "sample_seed",    "schedule", "least_rate", "weight_decay", "clip",
+                                          "validate_every", "stop_at",  "warm_up"};
+  const auto refuse = [](bool is_given, const std::string& option) {
     if (is_given) throw InputError(option, "models that PyTorch trains have no such option (docs/results/rivals.md)");
   };
   refuse(!options.init.empty(), "--init");
-  refuse(options.certify, "--certify");
-  refuse(options.smoothing != 0, "--smoothing");
-  refuse(options.contract != 0, "--contract");
-  refuse(options.samples != 0, "--samples");
-  refuse(options.optimiser.coupled_decay != 0, "--coupled-decay");
-  refuse(options.validate_last, "--validate-last");
-  refuse(options.keep_most_right, "--keep-most-right");
-  refuse(options.validation_words != TrainOptions{}.validation_words, "--validation-words");
-  refuse(options.seeds != 1, "--seeds");
   refuse(options.perturb != 0, "--perturb");
-  refuse(options.patience != 0, "--patience");
-  refuse(!options.validation_lengths.empty(), "--validation-length");
   refuse(options.json, "--json");
+  refuse(options.shards.any(), "--shard");
   if (!language_options_json(options.reading).empty())
     throw InputError("--model torch:…",
                      "reads a language as it is named, without options of reading; convert it to a file");
-  refuse(options.shards.any(), "--shard");
-  refuse(wants_cuda(options.device), "--device");
   std::string model = options.model.substr(kRivalPrefix.size());
   if (model.find(':') == std::string::npos)
     if (const std::size_t comma = model.find(','); comma != std::string::npos) model[comma] = ':';
-  const OptimiserOptions& by = options.optimiser;
-  std::vector<std::string> line{"train", options.task, "--model", model, "-o", options.output};
-  const auto add = [&line](const char* option, std::string value) {
-    line.emplace_back(option);
-    line.push_back(std::move(value));
-  };
   const TaskInfo task = make_task(options.task, options.reading)->info();
-  add("--length",
-      options.lengths.empty() ? fmt::format("{}..{}", task.train.least, task.train.greatest) : options.lengths);
-  add("--test-lengths", std::to_string(task.test.greatest));
-  add("--rates", fmt::format("{}", fmt::join(options.rates, ",")));
-  add("--steps", std::to_string(by.steps));
-  add("--words", std::to_string(options.words));
-  add("--seed", std::to_string(options.seed));
-  if (options.sample_seed) add("--sample-seed", std::to_string(*options.sample_seed));
-  add("--schedule", options.schedule);
-  add("--warm-up", std::to_string(by.warm_up));
-  add("--least-rate", fmt::format("{}", by.least_rate));
-  add("--weight-decay", fmt::format("{}", by.weight_decay));
-  add("--clip", fmt::format("{}", by.clip));
-  add("--validate-every", std::to_string(options.validate_every));
-  add("--stop-at", fmt::format("{}", options.stop_at));
+  if (!options.lengths) options.lengths = task.train;
+  const Verb verb(add_training_options, options);
+  std::vector<std::string> line{"train", options.task,   "--model",        model,
+                                "-o",    options.output, "--test-lengths", std::to_string(task.test.greatest)};
+  for (const KeptOption& option : verb.options()) {
+    const nlohmann::ordered_json value = option.value();
+    const bool is_its_own = std::ranges::find(kItsOwn, option.key) != std::end(kItsOwn);
+    refuse(!is_its_own && value != *option.usual, option.name);
+    if (is_its_own && !value.is_null())
+      line.insert(line.end(), {option.key == "warm_up" ? "--warm-up" : option.name, value_text(value)});
+  }
   return run_rivals(line, "--model torch:…");
 }
 
@@ -310,31 +263,31 @@ std::string train_to_checkpoint(const TrainArguments& options, const Task& task,
   return run_json(job).dump();
 }
 
+ListWork training_work(const TrainArguments& options, const Task& task, const std::vector<RateAndSeed>& runs) {
+  return {"training runs", options.threads,
+          [&](std::uint64_t item) { return train_to_checkpoint(options, task, runs[item]); }};
+}
+
 /// The runs of this shard, each to its last checkpoint: the command without --shard then finds all of them trained.
 int train_shard(const TrainArguments& options, const Task& task, const std::vector<RateAndSeed>& runs) {
-  if (options.shards.slurm)
-    return print_array_script({"train", "training run", runs.size(), options.output, true}, options.shards);
   if (wants_cuda(options.device))
     throw InputError("--device", "a device trains all runs side by side; --shard is for processors");
   WorkList list{
       "train",
-      kThisKrohn,
+      {},
       visible(options_typed({"--checkpoint-every"}, {"--json"})),
       {},
       std::vector<std::uint64_t>(runs.size(), 1),
       is_language_name(options.task) ? files_of_language(options.task, options.reading) : std::vector<std::string>()};
   if (!options.init.empty()) list.files.push_back(file_of_run(options.init));
   for (const auto& [rate, seed] : runs) list.items.push_back(fmt::format("rate={} seed={}", rate, seed));
-  make_folder(options.output);
-  return work_on_shard(list, *options.shards.shard, part_in(options.output, *options.shards.shard), options.threads,
-                       "training runs", "run",
-                       [&](std::uint64_t item) { return train_to_checkpoint(options, task, runs[item]); });
+  return work_in_shards({training_work(options, task, runs), "training run", std::move(list), options.output, true},
+                        options.shards);
 }
 
 /// Under mpirun: every run to its last checkpoint, which are then all there.
 void train_on_ranks(const TrainArguments& options, const Task& task, const std::vector<RateAndSeed>& runs) {
-  const ListWork work{"training runs", options.threads,
-                      [&](std::uint64_t item) { return train_to_checkpoint(options, task, runs[item]); }};
+  const ListWork work = training_work(options, task, runs);
   help_with(work);
   make_folder(options.output);
   std::vector<std::uint64_t> all(runs.size());
@@ -343,20 +296,23 @@ void train_on_ranks(const TrainArguments& options, const Task& task, const std::
 }
 
 int train(TrainArguments options) {
+  options.shards.check();
   if (options.model == "list") return list_models();
   if (options.task.empty()) throw InputError("train needs TASK: one of `krohn tasks --list`, or a language");
   require_output(options.output, "the run", "FOLDER");
-  options.optimiser.schedule = parse_schedule(options.schedule);
+  options.training.optimiser.schedule = parse_schedule(options.schedule);
   const bool is_rival = options.model.starts_with(kRivalPrefix);
-  if (options.device == "auto" && (options.certify || options.contract > 0 || is_rival || options.shards.any()))
+  if (options.device == "auto" &&
+      (options.certify || options.training.contract > 0 || is_rival || options.shards.any()))
     options.device = "cpu";
   check_training(options);
   if (is_rival) return train_rival(options);
   const auto task = make_task(options.task, options.reading);
+  if (!options.lengths) options.lengths = task->info().train;
   const std::vector<RateAndSeed> runs = rates_and_seeds(options);
-  const auto model = make_model<float>(options.model, *task, options.seed);
+  const auto model = make_model<float>(options.model, *task, options.training.seed);
   require_same_run(options, task->info().name, model->name(), runs);
-  if (options.certify && options.contract == 0) require_roundable(*model, *task);
+  if (options.certify && options.training.contract == 0) require_roundable(*model, *task);
   if (options.shards.any()) return train_shard(options, *task, runs);
   const bool wants_device = wants_cuda(options.device);
   if (has_ranks() && !wants_device) train_on_ranks(options, *task, runs);
@@ -383,7 +339,7 @@ int train(TrainArguments options) {
   }
   if (best != nullptr) return !options.certify || best->rounds.is_proved() ? int{kDone} : int{kUndecided};
   const std::uint64_t steps = jobs.front().trainer->steps();
-  if (jobs.front().trainer->validation_diverged() && !options.validation_lengths.empty())
+  if (jobs.front().trainer->validation_diverged() && options.training.validation_lengths)
     throw InputError("--validation-length",
                      "no run has a validation whose loss is a number: on words so long the first models' states "
                      "outgrow fp32; take shorter ones");
@@ -402,71 +358,25 @@ int train(TrainArguments options) {
 
 }  // namespace
 
-void add_train(CLI::App& app, Work& chosen) {
+Work add_train(Verb& verb) {
   const auto options = std::make_shared<TrainArguments>();
-  Verb verb = add_verb(app, "train");
   verb.add_option("TASK,--task", options->task, "A task of `krohn tasks --list`, or a language");
   std::vector<std::string> names = model_names();
   names.emplace_back("list");
   verb.add_option("--model", options->model, "The model, or list").required().suggests(names);
   verb.add_option("-o,--output", options->output, "The folder of the run").type_name("FOLDER");
-  verb.add_option("--length", options->lengths, "Lengths to train on, instead of the paper's").type_name("N|M..N");
-  verb.add_list("--rates", options->rates, "Learning rates")
-      .type_name("R,…")
-      .show_default(fmt::format("{:g}", fmt::join(options->rates, ",")));
   verb.add_option("--init", options->init, "Begin with the weights of this construction, or of this trained model")
       .type_name("FILE|FOLDER");
   verb.add_option("--perturb", options->perturb, "Noise on them: its deviation, in root mean squares of each tensor")
-      .between(0.0, 10.0)
-      .show_default();
-  add_count(verb, "--steps", options->optimiser.steps, "Steps of the optimiser, at most");
-  add_count(verb, "--words", options->words, "Samples in a step");
-  add_count(verb, "--seeds", options->seeds, "Runs for every learning rate");
-  verb.add_option("--smoothing", options->smoothing, "Probability that targets spread over all labels")
-      .between(0.0, 0.9)
-      .show_default();
-  verb.add_option(
-          "--contract", options->contract,
-          "Of rnn, gru and lstm: weight by which two readings with noise are drawn together; 3 to 10 are tried; 0: off")
-      .between(0.0, 1e6)
-      .show_default();
-  add_count(verb, "--samples", options->samples, "Train on so many samples again and again; 0: on new ones");
-  add_optional_count(verb, "--sample-seed", options->sample_seed,
-                     "Seed of the samples, shared by all runs; without it each has its own");
-  verb.add_option("--stop-at", options->stop_at, "Validation loss that ends a run").show_default();
-  verb.add_option("--clip", options->optimiser.clip, "Greatest norm of a gradient; 0: any").show_default();
-  verb.add_option("--schedule", options->schedule, "constant, or cosine: falling to --least-rate at the last step")
-      .show_default();
-  add_count(verb, "--warmup", options->optimiser.warm_up, "First steps, over which the rate grows from 0");
-  verb.add_option("--least-rate", options->optimiser.least_rate, "Where a cosine ends").show_default();
-  verb.add_option("--weight-decay", options->optimiser.weight_decay, "AdamW's; 0: Adam").show_default();
-  verb.add_option("--coupled-decay", options->optimiser.coupled_decay, "Added to the gradient, as in torch.optim.Adam")
-      .show_default();
-  add_count(verb, "--validate-every", options->validate_every, "Steps between validations");
-  add_count(verb, "--patience", options->patience,
-            "Validations without a smaller loss that end a run, which keeps the parameters of the smallest; 0: any");
-  verb.add_option("--validation-length", options->validation_lengths,
-                  "Lengths that validate; those of training without it")
-      .type_name("N|M..N");
-  add_count(verb, "--validation-words", options->validation_words, "Words that validate");
-  verb.add_flag("--validate-last", options->validate_last, "Of every word that validates only the last answer counts");
-  verb.add_flag("--keep-most-right", options->keep_most_right,
-                "Keep the parameters of the validation with the most right answers, and end when all are right");
+      .between(0.0, 10.0);
   add_count(verb, "--checkpoint-every", options->checkpoint_every,
             "Steps between checkpoints on the processor; 0: those of half a minute");
-  add_device(verb, options->device, "Where: on a device all runs step side by side, with other last bits");
-  verb.add_flag(
-      "--certify", options->certify,
-      "Prove what is trained, as it is or rounded to a model of the same architecture, and train on until then");
-  add_seed(verb, options->seed);
+  add_training_options(verb, *options);
   add_threads(verb, options->threads);
   add_json_flag(verb, options->json);
   add_shard_options(verb, options->shards);
   add_language_options(verb, options->reading);
-  verb.callback([options, &chosen] {
-    options->shards.check();
-    chosen = [options] { return train(*options); };
-  });
+  return [options] { return train(*options); };
 }
 
 }  // namespace krohn
