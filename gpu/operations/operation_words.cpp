@@ -96,7 +96,7 @@ class Reader final : public OperationWordsReader {
   Reader(Place place, const Operations& operations, const TensorFile& tensors, const DrawnTokens& tokens,
          const WordLayout& layout)
       : place_(place), layout_(layout) {
-    const Plan plan = plan_operations<Real>(operations, tensors);
+    const Plan plan = plan_operations<Real>(operations, tensors, false);
     auto& model = job_.model;
     model.memory = static_cast<std::uint32_t>(plan.start.size());
     model.own = plan.one.own;

@@ -132,7 +132,7 @@ std::optional<RandomFailure> first_failure_in_chunks(const Checkpoint& checkpoin
 
 CheckpointScore score(const Checkpoint& checkpoint, const CheckpointModel& model,
                       const CheckpointSampleOptions& asked) {
-  constexpr std::uint64_t kSideBySide = 64;
+  constexpr std::uint64_t kSideBySide = 64, kAtOnce = 256;
   const Dfa& automaton = *checkpoint.automaton;
   const auto reader = checkpoint_reader(checkpoint, model);
   CheckpointScore score;
@@ -142,26 +142,27 @@ CheckpointScore score(const Checkpoint& checkpoint, const CheckpointModel& model
     std::vector<RandomWord> drawn;
     for (std::uint64_t word = first; word < first + count; ++word)
       drawn.emplace_back(automaton.letters(), asked.seed, word);
-    std::vector<std::vector<Letter>> slices(count, std::vector<Letter>(kSlice));
+    std::vector<Letter> slice(kAtOnce), letters(count * kAtOnce);
     std::vector<State> states(count, automaton.initial());
-    std::vector<Letter> letters(count);
-    std::vector<LetterReader::Answer> answers(count);
+    std::vector<LetterReader::Answer> answers(letters.size());
     std::vector<bool> is_wrong(count, false);
-    for (std::uint64_t at = 0; at < asked.length; ++at) {
+    for (std::uint64_t at = 0; at < asked.length; at += kAtOnce) {
+      const std::size_t positions = std::min<std::uint64_t>(kAtOnce, asked.length - at);
       for (std::size_t i = 0; i < count; ++i) {
-        if (at % kSlice == 0) drawn[i].fill(at, slices[i]);
-        letters[i] = slices[i][at % kSlice];
-        states[i] = automaton.next(states[i], letters[i]);
+        drawn[i].fill(at, slice);
+        for (std::size_t t = 0; t < positions; ++t) letters[t * count + i] = slice[t];
       }
-      words->read(letters, true, answers);
-      if (asked.progress) asked.progress(first * asked.length + count * (at + 1), asked.words * asked.length);
-      for (std::size_t i = 0; i < count; ++i) {
+      words->read(std::span(letters).first(positions * count), std::vector<char>(positions, 1), answers);
+      if (asked.progress) asked.progress(first * asked.length + count * (at + positions), asked.words * asked.length);
+      for (std::size_t i = 0; i < positions * count; ++i) {
+        State& state = states[i % count];
+        state = automaton.next(state, letters[i]);
         const Output token = answers[i].output;
-        const bool is_right = token != LetterReader::kNoAnswer && token == checkpoint.tokens.of_state[states[i]];
+        const bool is_right = token != LetterReader::kNoAnswer && token == checkpoint.tokens.of_state[state];
         score.right += is_right ? 1U : 0U;
-        is_wrong[i] = is_wrong[i] || !is_right;
+        is_wrong[i % count] = is_wrong[i % count] || !is_right;
       }
-      score.letters += count;
+      score.letters += positions * count;
     }
     score.right_words += static_cast<std::uint64_t>(std::ranges::count(is_wrong, false));
   }

@@ -24,9 +24,9 @@
 // that makes no difference.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,6 +34,7 @@
 
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/constructions/network/network.h"
+#include "krohn/simulate/run/letter_reader.h"
 
 namespace krohn {
 
@@ -59,23 +60,16 @@ inline constexpr std::size_t kDeltaChunk = 64;
 /// All sums run from the first index to the last, in fp32; the library leaves that to its compiler.
 std::vector<float> read_delta_chunk(const DeltaChunk& chunk, std::span<float> state, bool is_bf16);
 
-/// Immutable, shared by threads.
+/// What a list of a checkpoint's operations is read for.
+enum class CheckpointForm : std::uint8_t {
+  kLetters,  ///< by the letters of its automaton
+  kToken,    ///< by the embedding of any token, which stands in the memory, as the logits do then
+  kOpen      ///< the same, without the recurrence: what it takes and what it gives stand in the memory
+};
+
+/// Immutable, shared by threads: its lists of operations (checkpoint_operations.h), read token by token or in chunks.
 class CheckpointModel {
  public:
-  /// A matrix by rows, applied to a column.
-  struct Projection {
-    std::uint32_t rows = 0, columns = 0;
-    std::vector<float> weights;
-  };
-  struct Layer {
-    std::vector<float> attention_norm, output_norm, mlp_norm;
-    Projection query, key, value, beta, output, gate, up, down;
-    std::vector<float> query_taps, key_taps, value_taps;
-    // Where the family has them; of low rank, `…_first` before the other.
-    Projection decay_first, decay, output_gate_first, output_gate, write;
-    std::vector<float> rates, decay_bias, output_gate_bias;  ///< rates: e^(A_log)
-  };
-
   /// The model's memory between tokens.
   struct Memory {
     std::vector<float> recurrent;    ///< layer, head, key coordinate, value coordinate
@@ -87,13 +81,9 @@ class CheckpointModel {
   /// not finite, naming its tensor.
   CheckpointModel(const Checkpoint& checkpoint, Precision precision);
 
+  /// Its taps are those that are not zero everywhere.
   const CheckpointConfig& config() const { return config_; }
   bool is_bf16() const { return is_bf16_; }
-  // The weights, rounded.
-  const std::vector<std::vector<float>>& embeddings() const { return embeddings_; }
-  const std::vector<Layer>& layers() const { return layers_; }
-  const std::vector<float>& final_norm() const { return final_norm_; }
-  const Projection& head() const { return head_; }
   Memory start() const;
 
   /// The inputs of the first layer's recurrence for a token that begins a text: rows of all heads, and of the decay
@@ -123,50 +113,15 @@ class CheckpointModel {
   std::vector<std::vector<float>> read_chunk(std::span<const std::uint32_t> tokens, Memory& memory) const;
 
  private:
-  void forget_zero_taps();
-  /// The rows of q, k, v, β and the gates before the convolution, one after another.
-  std::vector<float> project(const Layer& layer, std::span<const float> input) const;
-  /// The inputs of the recurrence for one token: rows of q, k, v, β, the decay, the output gate and GDN-2's w.
-  struct Read {
-    Read(std::vector<float> all, const Layer& layer);
-    std::vector<float> rows;
-    std::array<std::size_t, 8> ends{};
-    std::span<float> part(std::size_t i) { return std::span(rows).subspan(ends[i], ends[i + 1] - ends[i]); }
-    std::span<float> query() { return part(0); }
-    std::span<float> key() { return part(1); }
-    std::span<float> value() { return part(2); }
-    std::span<float> beta() { return part(3); }
-    std::span<float> decay() { return part(4); }
-    std::span<float> output_gate() { return part(5); }
-    std::span<float> write() { return part(6); }
-  };
-  void forget(Read& read, std::size_t head, float* state) const;
-  void log_decay(const Layer& layer, std::span<float> decays) const;
-  float silu(float x) const;
-  Read prepare(const Layer& layer, std::vector<float> rows, float* convolution) const;
-  void recur(Read& read, std::size_t head, float* state, std::span<float> out) const;
-  DeltaChunk chunk_of(std::span<Read> reads, std::size_t head) const;
-  std::vector<float> project_out(const Layer& layer, Read& read, std::span<const float> out) const;
-  void mix(const Layer& layer, std::span<Read> reads, float* recurrent, bool in_chunks,
-           std::span<std::vector<float>> changes) const;
-  std::vector<float> look_up(const Layer& layer, std::span<const float> y) const;
-  std::vector<std::vector<float>> read(std::span<const std::uint32_t> tokens, Memory& memory, bool in_chunks) const;
-  std::vector<float> apply(const Projection& projection, std::span<const float> input,
-                           std::span<const float> bias = {}) const;
-  std::vector<float> normalise(std::span<const float> input, std::span<const float> weights, double epsilon) const;
-  std::vector<float> normalise(std::span<const float> input, std::span<const float> weights) const;
-  void convolve(std::span<float> rows, std::span<const float> taps, float* older) const;
-  void normalise_keys(std::span<float> rows) const;
-  float round(float value) const;
+  struct Lists;
+  /// Zeros but for the token's embedding.
+  LetterReader::Memory begun(std::uint32_t token, CheckpointForm form) const;
 
-  CheckpointConfig config_;  ///< its taps: those that are not zero everywhere
+  CheckpointConfig config_;
   const FamilyTraits& traits_;
-  bool is_bf16_;
-  std::vector<std::vector<float>> embeddings_;
-  std::vector<Layer> layers_;
-  std::vector<float> final_norm_;
-  Projection head_;
-  std::vector<std::vector<float>> first_rows_;  ///< token ↦ `project` of the first layer, which sees nothing else
+  bool is_bf16_, keys_look_back_ = false;
+  std::vector<float> embeddings_;
+  std::shared_ptr<Lists> lists_;
 };
 
 /// The token of the greatest logit; none when two share it or one is not a number.

@@ -14,25 +14,29 @@ namespace {
 
 using List = OperationsBuilder::List;
 
-/// The functions are those of simulate/checkpoints/checkpoint_model.cpp, by the same names.
 class Writer {
  public:
-  Writer(const Checkpoint& checkpoint, const CheckpointModel& model)
+  Writer(const Checkpoint& checkpoint, const CheckpointModel& model, CheckpointForm form)
       : checkpoint_(checkpoint),
         config_(model.config()),
+        form_(form),
+        places_(config_, form),
         traits_(traits_of(config_.family)),
         is_bf16_(model.is_bf16()),
         unseen_(checkpoint.config.convolution_taps - config_.convolution_taps) {}
 
   Operations write() {
-    const std::size_t state = heads() * keys() * values(), older = kept() * convolved_rows();
-    memory_ = b_.memory(config_.layers * (state + older));
-    List x = b_.row(weights("model.embeddings.weight"), config_.hidden_size);
+    const std::size_t older = kept() * convolved_rows();
+    memory_ = b_.memory(places_.size);
+    const bool is_by_letters = form_ == CheckpointForm::kLetters;
+    const List embedding = is_by_letters ? b_.row(weights("model.embeddings.weight"), config_.hidden_size)
+                                         : b_.part(memory_, places_.embedding, config_.hidden_size);
+    List x = embedding;
     std::vector<List> convolutions;
     for (std::uint32_t i = 0; i < config_.layers; ++i) {
       const std::string prefix = fmt::format("model.layers.{}.", i), mixer = prefix + "attn.";
       const List sum = b_.each("add", x,
-                               mix(mixer, i * state, config_.layers * state + i * older,
+                               mix(mixer, i * places_.layer, places_.convolution + i * older,
                                    normalise(x, gain(prefix + "attn_norm.weight")), convolutions));
       x = rounded(sum);
       const List y = normalise(config_.fused_norm ? sum : x, gain(prefix + "mlp_norm.weight"));
@@ -40,8 +44,15 @@ class Writer {
       x = add(x, apply(prefix + "mlp.down_proj.weight", rounded(b_.each("multiply", rounded_here(silu(gate)), up))));
     }
     for (const List list : convolutions) b_.keep(list);
-    b_.operations.logits = apply("lm_head.weight", normalise(x, gain("model.norm.weight"))).number;
+    const List logits = apply("lm_head.weight", normalise(x, gain("model.norm.weight")));
+    b_.operations.logits = logits.number;
     b_.operations.start = {b_.numbers({0}, memory_.size).number};
+    if (!is_by_letters) {
+      b_.keep(embedding);
+      b_.keep(logits);
+      b_.operations.tokens = {0};
+      return std::move(b_.operations);
+    }
     b_.operations.tokens = checkpoint_.tokens.of_letter;
     if (checkpoint_.tokens.begin) b_.operations.before = {*checkpoint_.tokens.begin};
     return std::move(b_.operations);
@@ -161,6 +172,32 @@ class Writer {
     // The kernels of gated DeltaNet and KDA take β's sigmoid themselves, in fp32.
     if (!has_gates() || traits_.is_hybrid || traits_.channel_gates) beta = rounded(beta);
     if (config_.negative_eigenvalues) beta = b_.each("multiply", beta, b_.constant(2));
+    List read;
+    if (form_ == CheckpointForm::kOpen) {
+      read = b_.part(memory_, first, heads() * values());
+      for (const List list : {read, q, k, v, beta}) b_.keep(list);
+      if (has_gates()) b_.keep(log_decay(mixer, x));
+    } else {
+      read = recurrence(mixer, first, x, q, k, v, beta);
+    }
+    read = rounded(read);
+    const List head_gain = weights(mixer + "o_norm.weight");
+    List output;
+    if (traits_.is_hybrid) {  // rounded before the weight and after it
+      const List normed = normalise(read, b_.numbers({1}, values()), config_.output_norm_epsilon);
+      output = rounded(
+          b_.make("multiply", {heads(), values()}, {b_.view(head_gain, {0, 1}), b_.view(normed, {values(), 1})}));
+    } else {
+      output = normalised(read, head_gain, config_.output_norm_epsilon);
+    }
+    if (config_.output_gate != OutputGate::kNone) {
+      const List gate = output_gate(mixer, x);
+      output = b_.each("multiply", output, config_.output_gate == OutputGate::kSilu ? silu(gate) : sigmoid(gate));
+    }
+    return apply(mixer + "o_proj.weight", rounded(output));
+  }
+
+  List recurrence(const std::string& mixer, std::size_t first, List x, List q, List k, List v, List beta) {
     const std::size_t numbers = keys() * values();
     List state = b_.part(memory_, first, heads() * numbers);
     if (has_gates()) state = forgotten(mixer, x, state);
@@ -189,26 +226,12 @@ class Writer {
     const float root = std::sqrt(static_cast<float>(keys()));
     const List scaled =
         traits_.is_hybrid ? b_.each("divide", q, b_.constant(root)) : b_.each("multiply", q, b_.constant(1 / root));
-    const List read = rounded(b_.make(
-        "dot", {heads(), values()}, {b_.view(state, {numbers, 1, values()}), b_.view(scaled, {keys(), 0, 1})}, keys()));
-    const List head_gain = weights(mixer + "o_norm.weight");
-    List output;
-    if (traits_.is_hybrid) {  // rounded before the weight and after it
-      const List normed = normalise(read, b_.numbers({1}, values()), config_.output_norm_epsilon);
-      output = rounded(
-          b_.make("multiply", {heads(), values()}, {b_.view(head_gain, {0, 1}), b_.view(normed, {values(), 1})}));
-    } else {
-      output = normalised(read, head_gain, config_.output_norm_epsilon);
-    }
-    if (config_.output_gate != OutputGate::kNone) {
-      const List gate = output_gate(mixer, x);
-      output = b_.each("multiply", output, config_.output_gate == OutputGate::kSilu ? silu(gate) : sigmoid(gate));
-    }
-    return apply(mixer + "o_proj.weight", rounded(output));
+    return b_.make("dot", {heads(), values()},
+                   {b_.view(state, {numbers, 1, values()}), b_.view(scaled, {keys(), 0, 1})}, keys());
   }
 
-  /// The state times e^g, g = −e^A_log · softplus(a + dt_bias), or with a bound bound · σ(e^A_log (a + dt_bias)).
-  List forgotten(const std::string& mixer, List x, List state) {
+  /// g = −e^A_log · softplus(a + dt_bias), or with a bound bound · σ(e^A_log (a + dt_bias)).
+  List log_decay(const std::string& mixer, List x) {
     const List a = traits_.decay == Decay::kHead
                        ? apply(mixer + "a_proj.weight", x)
                        : apply(mixer + "f_proj.1.weight", apply(mixer + "f_proj.0.weight", x));
@@ -219,10 +242,14 @@ class Writer {
     if (!is_bounded) steps = b_.each("softplus32", steps);
     const List times =
         b_.make("multiply", {heads(), each_head}, {b_.view(rates, {1, 0}), b_.view(steps, {each_head, 1})});
-    const List logarithms =
-        is_bounded ? b_.each("multiply", b_.constant(static_cast<float>(config_.gate_lower_bound)), sigmoid(times))
-                   : b_.each("subtract", b_.constant(0), times);
-    const List factors = b_.each("exp32", logarithms);
+    return is_bounded ? b_.each("multiply", b_.constant(static_cast<float>(config_.gate_lower_bound)), sigmoid(times))
+                      : b_.each("subtract", b_.constant(0), times);
+  }
+
+  /// The state times e^g.
+  List forgotten(const std::string& mixer, List x, List state) {
+    const List factors = b_.each("exp32", log_decay(mixer, x));
+    const std::size_t each_head = factors.size / heads();
     return b_.make("multiply", {heads(), keys(), values()},
                    {b_.view(state, {keys() * values(), values(), 1}),
                     b_.view(factors, {each_head, each_head > 1 ? std::size_t{1} : 0, 0})});
@@ -236,6 +263,8 @@ class Writer {
 
   const Checkpoint& checkpoint_;
   const CheckpointConfig& config_;
+  CheckpointForm form_;
+  CheckpointPlaces places_;
   const FamilyTraits& traits_;
   bool is_bf16_;
   std::size_t unseen_;  ///< taps of the file, from the first on, that are all zeros
@@ -246,8 +275,28 @@ class Writer {
 
 }  // namespace
 
-Operations checkpoint_operations(const Checkpoint& checkpoint, const CheckpointModel& model) {
-  return Writer(checkpoint, model).write();
+CheckpointPlaces::CheckpointPlaces(const CheckpointConfig& config, CheckpointForm form) {
+  const FamilyTraits& traits = traits_of(config.family);
+  const std::size_t heads = config.heads, keys = heads * config.key_dim, values = heads * config.value_dim,
+                    times = config.householders, taps = config.convolution_taps;
+  if (form == CheckpointForm::kOpen) {
+    query = values;
+    key = query + keys;
+    value = key + times * keys;
+    beta = value + times * values;
+    decay = beta + (traits.channel_gates ? keys : times * heads);
+    layer = decay + (traits.decay == Decay::kNone ? 0 : traits.decay == Decay::kHead ? heads : keys);
+  } else {
+    layer = keys * config.value_dim;
+  }
+  convolution = config.layers * layer;
+  embedding = convolution + config.layers * (taps == 0 ? 0 : taps - 1) * (keys + times * (keys + values));
+  logits = embedding + (form == CheckpointForm::kLetters ? 0 : config.hidden_size);
+  size = logits + (form == CheckpointForm::kLetters ? 0 : config.vocabulary);
+}
+
+Operations checkpoint_operations(const Checkpoint& checkpoint, const CheckpointModel& model, CheckpointForm form) {
+  return Writer(checkpoint, model, form).write();
 }
 
 TensorFile tensors_in_file(const Checkpoint& checkpoint) {

@@ -69,12 +69,13 @@ class BoundSteps {
   }
 
   /// `row`: the token's, where the words do not have it among their own numbers.
-  void run(Real* own, const Real* row, bool asked) const {
+  void run(Real* own, const Real* row, bool asked) const { run(own, row, 0, end(asked)); }
+  void run(Real* own, const Real* row, std::size_t first, std::size_t end) const {
     StepNumbers<Real> numbers{
         {plan_.constants.data(), row, own}, own, steps_.ends.data(), steps_.places.data(), steps_.weights.data()};
-    const std::size_t end = asked ? kernels_.size() : steps_.for_memory;
-    for (std::size_t i = 0; i < end; ++i) kernels_[i](steps_.list[i], numbers);
+    for (; first < end; ++first) kernels_[first](steps_.list[first], numbers);
   }
+  std::size_t end(bool asked) const { return asked ? kernels_.size() : steps_.for_memory; }
 
  private:
   const OperationsPlan<Real>& plan_;
@@ -88,7 +89,7 @@ struct Machine {
   using Real = typename Format::Real;
 
   Machine(const Operations& operations, const TensorFile& tensors, InstructionSet set)
-      : plan(plan_operations<Real>(operations, tensors)), kernels(step_kernels(set)) {}
+      : plan(plan_operations<Real>(operations, tensors, true)), kernels(step_kernels(set)) {}
 
   auto kernel_of() const {
     if constexpr (std::is_same_v<Format, Fp64Numbers>) return kernels.fp64;
@@ -142,6 +143,16 @@ Real* remember(const Real* from, std::size_t count, Real* to) {
   }
   for (; i < count; ++i) to[i] = remembered(from[i]);
   return to + count;
+}
+
+/// What was remembered beside the memory, part after part, into it.
+template <std::size_t kWords, class Parts, class Real>
+void write_back(const Parts& parts, const Real* from, Real* own) {
+  for (const auto& part : parts)
+    if (!part.is_there()) {
+      std::copy_n(from, part.size * kWords, own + part.to);
+      from += part.size * kWords;
+    }
 }
 
 template <class Stored, class Real>
@@ -211,9 +222,9 @@ class Lanes {
       if (part.space == Space::kConstant)
         for (std::size_t i = 0; i < part.size; ++i, to += kWords)
           std::fill_n(to, kWords, remembered(plan().constants[part.first + i]));
-      else
+      else if (!part.is_there())
         to = remember(own_.data() + part.first, part.size * kWords, to);
-    std::ranges::copy(next_, own_.begin());
+    write_back<kWords>(plan().words.keep, next_.data(), own_.data());
   }
 
   void answer(std::span<LetterReader::Answer> answers) const {
@@ -254,15 +265,12 @@ class Alone {
   }
 
   LetterReader::Answer read_row(std::uint32_t row, bool asked) {
-    const Real* const of_token = plan().rows.data() + std::size_t{row} * plan().row;
+    const Real* const of_token = row_of(row);
     machine_.one.run(own_.data(), of_token, asked);
-    const Real* const spaces[] = {plan().constants.data(), of_token, own_.data()};
-    const auto numbers_of = [&](const auto& part) { return spaces[static_cast<std::size_t>(part.space)] + part.first; };
     const auto& logits = plan().one.logits;
-    LetterReader::Answer answer = asked ? best_of(numbers_of(logits), logits.size, 1) : LetterReader::Answer{};
-    Real* to = next_.data();
-    for (const auto& part : plan().one.keep) to = remember(numbers_of(part), part.size, to);
-    std::ranges::copy(next_, own_.begin());
+    LetterReader::Answer answer =
+        asked ? best_of(numbers_of(logits, of_token), logits.size, 1) : LetterReader::Answer{};
+    keep(plan().one.keep, of_token);
     if (answer.missing == LetterReader::Missing::kLogit) answer.missing = why_missing(own_.data(), memory(), 1);
     return answer;
   }
@@ -276,9 +284,51 @@ class Alone {
     return answer;
   }
 
+  /// Up to kPlanWords letters, by their rows: in lanes of `beside` what is between the turns of a plan. At the
+  /// positions that are `asked` for, say(position, answer).
+  template <class Say>
+  void read_rows(const std::array<std::uint32_t, kPlanWords>& rows, std::span<const char> asked, Numbers<Real>& beside,
+                 const Say& say) {
+    const bool is_asked = std::ranges::any_of(asked, [](char is) { return is != 0; });
+    const std::size_t end = machine_.one.end(is_asked);
+    machine_.look_up(rows.data(), beside.data() + std::size_t{plan().one.own} * kPlanWords);
+    std::size_t done = 0;
+    for (const auto& turn : plan().turns) {
+      machine_.words.run(beside.data(), nullptr, done, std::min(turn.first, end));
+      for (std::size_t p = 0; p < asked.size(); ++p) {
+        const Real* const of_token = row_of(rows[p]);
+        for (const auto& part : turn.takes)
+          for (std::size_t i = part.first; i < part.first + part.size; ++i) own_[i] = beside[i * kPlanWords + p];
+        machine_.one.run(own_.data(), of_token, turn.first, std::min(turn.end, end));
+        for (const auto& part : turn.gives)
+          for (std::size_t i = part.first; i < part.first + part.size; ++i) beside[i * kPlanWords + p] = own_[i];
+        keep(turn.keep, of_token);
+      }
+      done = turn.end;
+    }
+    machine_.words.run(beside.data(), nullptr, done, end);
+    const auto& logits = plan().words.logits;
+    for (std::size_t p = 0; p < asked.size(); ++p)
+      if (asked[p]) say(p, best_of(beside.data() + logits.first + p, logits.size, kPlanWords));
+  }
+
  private:
   const OperationsPlan<Real>& plan() const { return machine_.plan; }
   std::size_t memory() const { return plan().start.size(); }
+  const Real* row_of(std::uint32_t row) const { return plan().rows.data() + std::size_t{row} * plan().row; }
+  const Real* numbers_of(const typename OperationsPlan<Real>::Part& part, const Real* of_token) const {
+    return (part.space == Space::kWord       ? own_.data()
+            : part.space == Space::kConstant ? plan().constants.data()
+                                             : of_token) +
+           part.first;
+  }
+
+  void keep(const std::vector<typename OperationsPlan<Real>::Part>& parts, const Real* of_token) {
+    Real* to = next_.data();
+    for (const auto& part : parts)
+      if (!part.is_there()) to = remember(numbers_of(part, of_token), part.size, to);
+    write_back<1>(parts, next_.data(), own_.data());
+  }
 
   const Machine<Format>& machine_;
   Numbers<Real> own_, next_;
@@ -288,30 +338,47 @@ template <class Format>
 class Words final : public OperationsWords {
  public:
   Words(const LetterReader& reader, std::shared_ptr<const Machine<Format>> machine, std::size_t count)
-      : machine_(machine) {
-    for (; count >= machine->fewest_words(); count -= std::min<std::size_t>(count, kPlanWords))
+      : machine_(machine), count_(count) {
+    for (; !plan().by_letters && count >= machine->fewest_words(); count -= std::min<std::size_t>(count, kPlanWords))
       lanes_.emplace_back(machine);
     for (; count > 0; --count) alone_.emplace_back(*machine).load(reader.start());
+    if (!alone_.empty() && !plan().turns.empty()) beside_.resize(plan().words.own + StepNumbers<Real>::kPadding, 0);
   }
 
-  void read(std::span<const Letter> letters, bool asked, std::span<LetterReader::Answer> answers) override {
-    std::size_t first = 0;
-    for (Lanes<Format>& lanes : lanes_) {
-      const std::size_t count = std::min<std::size_t>(kPlanWords, letters.size() - first);
-      lanes.read(letters.subspan(first, count), asked, answers.subspan(first, count));
-      first += count;
-    }
+  void read(std::span<const Letter> letters, std::span<const char> asked,
+            std::span<LetterReader::Answer> answers) override {
+    const std::size_t in_lanes = count_ - alone_.size();
+    for (std::size_t t = 0; t < asked.size(); ++t)
+      for (std::size_t i = 0; i < lanes_.size(); ++i) {
+        const std::size_t first = t * count_ + i * kPlanWords;
+        const std::size_t count = std::min<std::size_t>(kPlanWords, in_lanes - i * kPlanWords);
+        lanes_[i].read(letters.subspan(first, count), asked[t] != 0, answers.subspan(first, count));
+      }
     const FloatEnvironment environment;
-    for (Alone<Format>& word : alone_) {
-      answers[first] = word.read(letters[first], asked);
-      ++first;
-    }
+    for (std::size_t i = 0; i < alone_.size(); ++i)
+      for (std::size_t t = 0; t < asked.size(); t += kPlanWords) {
+        const std::size_t count = std::min<std::size_t>(kPlanWords, asked.size() - t);
+        const auto at = [&](std::size_t position) { return (t + position) * count_ + in_lanes + i; };
+        if (!beside_.empty() && plan().after.empty() && count >= kPlanWords / 2) {
+          std::array<std::uint32_t, kPlanWords> rows{};
+          for (std::size_t p = 0; p < count; ++p) rows[p] = plan().letters[letters[at(p)]];
+          alone_[i].read_rows(rows, asked.subspan(t, count), beside_,
+                              [&](std::size_t p, const LetterReader::Answer& answer) { answers[at(p)] = answer; });
+        } else {
+          for (std::size_t p = 0; p < count; ++p) answers[at(p)] = alone_[i].read(letters[at(p)], asked[t + p] != 0);
+        }
+      }
   }
 
  private:
+  using Real = typename Format::Real;
+  const OperationsPlan<Real>& plan() const { return machine_->plan; }
+
   std::shared_ptr<const Machine<Format>> machine_;
+  std::size_t count_;
   std::vector<Lanes<Format>> lanes_;
   std::vector<Alone<Format>> alone_;
+  Numbers<Real> beside_;
 };
 
 template <class Format>

@@ -1,9 +1,9 @@
 // simulate/operations/operations_reader.h — a list of operations as a machine that reads letters: what proofs,
 // evaluation and extraction ask of a model, whatever its layers.
 //
-// The list says what is computed (docs/reference/certificate-file.md, "Operations"); a plan (simulate/operations/plan.h) computes
-// it with the same bits, one word or many side by side, by the instruction set at hand. Where a number is not finite
-// the list claims nothing, and an answer among logits that are not finite is none.
+// The list says what is computed (docs/reference/certificate-file.md, "Operations"); a plan
+// (simulate/operations/plan.h) computes it with the same bits, one word or many side by side, by the instruction set at
+// hand. Where a number is not finite the list claims nothing, and an answer among logits that are not finite is none.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,10 @@ namespace krohn {
 class OperationsWords {
  public:
   virtual ~OperationsWords() = default;
-  /// Reads a letter of every word, and where they are `asked` for writes the answers.
-  virtual void read(std::span<const Letter> letters, bool asked, std::span<LetterReader::Answer> answers) = 0;
+  /// Reads letters of every word, position after position, and at the positions where they are `asked` for writes the
+  /// answers of all words. A missing one is a tie, or for any other reason Missing::kLogit.
+  virtual void read(std::span<const Letter> letters, std::span<const char> asked,
+                    std::span<LetterReader::Answer> answers) = 0;
 };
 
 /// The memory is the numbers of the format one after another, −0 as +0.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "krohn/groups/base/error.h"
@@ -23,8 +24,8 @@ std::uint32_t rounded_up(std::uint64_t size, std::uint32_t unit) {
 template <class Real>
 class Compiler {
  public:
-  Compiler(const Operations& operations, const TensorFile& tensors)
-      : operations_(operations), lists_(operations, tensors), slots_(lists_.count(), 0) {}
+  Compiler(const Operations& operations, const TensorFile& tensors, bool in_place)
+      : operations_(operations), lists_(operations, tensors), in_place_(in_place), slots_(lists_.count(), 0) {}
 
   OperationsPlan<Real> compile() {
     const std::vector<Real> start = lists_.start();
@@ -32,11 +33,16 @@ class Compiler {
     const std::vector<std::uint32_t> order = needed_lists();
     place(order);
     for (const std::uint32_t list : order) add_step(list);
-    for (const std::uint32_t list : operations_.keep) plan_.one.keep.push_back(part_of(list));
+    std::uint32_t to = 0;
+    for (const std::uint32_t list : operations_.keep) {
+      plan_.one.keep.push_back(part_of(list));
+      plan_.one.keep.back().to = std::exchange(to, to + lists_.size(list));
+    }
     plan_.one.logits = part_of(operations_.logits);
     make_rows();
     plan_.constants.resize(plan_.constants.size() + kPadding, Real{0});
     place_words();
+    take_turns(order);
     return std::move(plan_);
   }
 
@@ -79,8 +85,63 @@ class Compiler {
     return first;
   }
 
+  /// The numbers from `first` to `end` of a list.
+  struct Range {
+    std::uint32_t list = 0;
+    std::uint64_t first = 0, end = 0;
+    bool meets(const Range& other) const { return list == other.list && first < other.end && other.first < end; }
+  };
+  Range read_by(const Operation& operation, const Operation::View& view) const {
+    const auto [root, before] = root_of(view.list);
+    std::uint64_t last = before + view.first;
+    for (std::size_t axis = 0; axis < view.strides.size(); ++axis)
+      last += std::uint64_t{view.strides[axis]} *
+              ((axis < operation.shape.size() ? operation.shape[axis] : operation.terms) - 1);
+    return {root, before + view.first, last + 1};
+  }
+  Range whole_range(std::uint32_t list) const {
+    const auto [root, first] = root_of(list);
+    return {root, first, std::uint64_t{first} + lists_.size(list)};
+  }
+
+  /// A sum may be written where it is remembered: each of its numbers in the place of the one that it adds to, or where
+  /// all have been read. Whoever reads it next sees +0 for −0, so only sums of products do, to which that is the same.
+  bool may_stay(std::uint32_t list, std::uint32_t to, const std::vector<std::uint32_t>& order) const {
+    const std::vector<std::uint32_t>& shape = at(list).shape;
+    const auto own = std::ranges::find(order, list);
+    if (!in_place_ || own == order.end() || at(list).what != "dot" || shape.empty() || shape.back() % kPadding != 0 ||
+        std::ranges::count(operations_.keep, list) > 1)
+      return false;
+    const Range place{memory_list(), to, std::uint64_t{to} + lists_.size(list)}, result = whole_range(list);
+    const auto is_beside = [&](const Operation::View& view) {
+      std::uint32_t stride = 1;
+      bool is = read_by(at(list), view).first == to;
+      for (std::size_t axis = shape.size(); axis-- > 0; stride *= shape[axis])
+        is = is && (shape[axis] == 1 || view.strides[axis] == stride);
+      return is;
+    };
+    for (auto step = order.begin(); step != order.end(); ++step)
+      for (std::size_t v = 0; v < at(*step).of.size(); ++v) {
+        const Range read = read_by(at(*step), at(*step).of[v]);
+        if (read.meets(place) && (step > own || (step == own && (v < 2 || !is_beside(at(list).of[v]))))) return false;
+        if (read.meets(result) && (at(*step).what != "dot" || v == 2)) return false;
+      }
+    const auto is_apart = [&](std::uint32_t other) { return !whole_range(other).meets(place); };
+    return std::ranges::all_of(operations_.keep, is_apart) && is_apart(operations_.logits) &&
+           !whole_range(operations_.logits).meets(result);
+  }
+  std::uint32_t memory_list() const {
+    return static_cast<std::uint32_t>(std::ranges::find(operations_.list, "memory", &Operation::what) -
+                                      operations_.list.begin());
+  }
+
   /// Gives every list the first room that is free while it is needed.
   void place(const std::vector<std::uint32_t>& order) {
+    std::uint32_t to = 0;
+    for (const std::uint32_t list : operations_.keep) {
+      if (may_stay(list, to, order)) staying_.emplace(list, to);
+      to += lists_.size(list);
+    }
     std::vector<std::size_t> last(lists_.count(), 0);
     for (std::size_t i = 0; i < order.size(); ++i)
       for (const Operation::View& view : at(order[i]).of) last[root_of(view.list).first] = i;
@@ -94,6 +155,10 @@ class Compiler {
     std::vector<Taken> taken;  // by `first`
     plan_.one.own = memory;
     for (std::size_t i = 0; i < order.size(); ++i) {
+      if (const auto stays = staying_.find(order[i]); stays != staying_.end()) {
+        slots_[order[i]] = stays->second;
+        continue;
+      }
       const std::uint32_t size = rounded_up(lists_.size(order[i]) + std::uint64_t{kPadding}, kPadding);
       std::erase_if(taken, [&](const Taken& room) { return room.last < i; });
       std::uint32_t first = memory;
@@ -140,7 +205,7 @@ class Compiler {
   }
   typename OperationsPlan<Real>::Part part_of(std::uint32_t list) {
     const StepOperand operand = whole(list);
-    return {operand.space, operand.first, lists_.size(list)};
+    return {.space = operand.space, .first = operand.first, .size = lists_.size(list)};
   }
 
   /// Axes that run on in every operand are one axis; up to three are left, the last ones of four.
@@ -153,6 +218,7 @@ class Compiler {
     step.terms = operation.terms;
     if (step.function == StepFunction::kNorm) step.exponent = operation.numbers.at(0);
     step.to = slots_[list];
+    step.kept = staying_.contains(list);
     std::vector<std::uint32_t> extents;
     std::array<std::vector<std::uint32_t>, 3> own;
     for (std::size_t axis = 0; axis < operation.shape.size(); ++axis) {
@@ -322,21 +388,17 @@ class Compiler {
   /// For words side by side, the words are the last axis.
   void place_words() {
     auto& words = plan_.words;
-    constexpr std::uint64_t kProductsOfFunction = 64, kProductsOfLookUp = 4;
-    std::uint64_t products = 0;
-    for (const Step& step : plan_.one.list) {
-      const std::uint64_t outputs =
-          std::uint64_t{step.extents[0]} * step.extents[1] * step.extents[2] * step.extents[3];
-      products += outputs * (step.function >= StepFunction::kSigmoid ? kProductsOfFunction : std::max(1U, step.terms));
-    }
-    plan_.shares = products >= kProductsOfLookUp * plan_.row;
+    constexpr std::uint64_t kProductsOfLookUp = 4;
+    plan_.shares = products_of(0, plan_.one.list.size()) >= kProductsOfLookUp * plan_.row;
     const std::uint32_t row_first = plan_.one.own;
     words.own = rounded_up(std::uint64_t{row_first} + plan_.row, 1) * kPlanWords;
     words.for_memory = plan_.one.for_memory;
     const auto part_of_words = [&](typename OperationsPlan<Real>::Part part) {
+      part.to *= kPlanWords;
       if (part.space == Space::kConstant) return part;
-      return typename OperationsPlan<Real>::Part{
-          Space::kWord, (part.first + (part.space == Space::kToken ? row_first : 0)) * kPlanWords, part.size};
+      part.first = (part.first + (part.space == Space::kToken ? row_first : 0)) * kPlanWords;
+      part.space = Space::kWord;
+      return part;
     };
     for (const auto& part : plan_.one.keep) words.keep.push_back(part_of_words(part));
     words.logits = part_of_words(plan_.one.logits);
@@ -359,8 +421,98 @@ class Compiler {
     }
   }
 
+  /// What steps cost, in products.
+  std::uint64_t products_of(std::size_t first, std::size_t end) const {
+    constexpr std::uint64_t kOfFunction = 64;
+    std::uint64_t products = 0;
+    for (; first < end; ++first) {
+      const Step& step = plan_.one.list[first];
+      products += std::uint64_t{step.extents[0]} * step.extents[1] * step.extents[2] * step.extents[3] *
+                  (step.function >= StepFunction::kSigmoid ? kOfFunction : std::max(1U, step.terms));
+    }
+    return products;
+  }
+
+  /// A part of the memory has its turn from the first step that reads it to the last one, and to the step that makes
+  /// what is remembered there next: between two turns no step depends on a letter's own turn through one before.
+  void take_turns(const std::vector<std::uint32_t>& order) {
+    using Turn = typename OperationsPlan<Real>::Turn;
+    constexpr std::uint64_t kCacheBytes = std::uint64_t{1} << 18, kPartBeside = 3;
+    const auto made_at = [&](std::uint32_t list) {
+      return static_cast<std::size_t>(std::ranges::find(order, root_of(list).first) - order.begin());
+    };
+    const auto readers_of = [&](const Range& range, const auto& body) {
+      for (std::size_t i = 0; i < order.size(); ++i)
+        for (const Operation::View& view : at(order[i]).of)
+          if (read_by(at(order[i]), view).meets(range)) body(i);
+    };
+    if (plan_.one.logits.space != Space::kWord || plan_.one.logits.first < lists_.remembered()) return;
+    std::vector<Turn> all;
+    for (std::size_t k = 0; k < operations_.keep.size(); ++k) {
+      const std::uint32_t list = operations_.keep[k];
+      const auto& part = plan_.one.keep[k];
+      Turn turn;
+      turn.first = order.size();
+      turn.keep = {part};
+      const auto take = [&](std::size_t i) {
+        turn.first = std::min(turn.first, i);
+        turn.end = std::max(turn.end, i + 1);
+      };
+      readers_of({memory_list(), part.to, std::uint64_t{part.to} + part.size}, take);
+      if (staying_.contains(list)) readers_of(whole_range(list), take);
+      if (turn.end == 0) return;
+      if (const std::size_t made = made_at(list); made != order.size() && made >= turn.first) take(made);
+      all.push_back(std::move(turn));
+    }
+    std::ranges::sort(all, {}, &Turn::first);
+    auto& turns = plan_.turns;
+    for (Turn& turn : all)
+      if (turns.empty() || turn.first > turns.back().end) {
+        turns.push_back(std::move(turn));
+      } else {
+        turns.back().end = std::max(turns.back().end, turn.end);
+        turns.back().keep.insert(turns.back().keep.end(), turn.keep.begin(), turn.keep.end());
+      }
+    std::uint64_t in_turn = 0;
+    for (Turn& turn : turns) {
+      in_turn += products_of(turn.first, turn.end);
+      std::set<std::uint32_t> takes, gives;
+      const auto reads = [&](std::uint32_t list) {
+        if (const std::size_t made = made_at(list); made < turn.first) takes.insert(order[made]);
+      };
+      for (std::size_t i = turn.first; i < turn.end; ++i)
+        for (const Operation::View& view : at(order[i]).of) reads(view.list);
+      for (std::size_t k = 0; k < operations_.keep.size(); ++k) {
+        const auto& part = plan_.one.keep[k];
+        const bool is_here = std::ranges::find(turn.keep, part.to, &OperationsPlan<Real>::Part::to) != turn.keep.end();
+        const std::size_t made = made_at(operations_.keep[k]);
+        if (is_here) reads(operations_.keep[k]);
+        if (!is_here && made >= turn.first && made < turn.end) gives.insert(order[made]);
+        // What moves within the memory moves in one turn.
+        for (const auto& other : plan_.one.keep)
+          if (is_here && part.space == Space::kWord && part.first < other.to + other.size &&
+              other.to < part.first + part.size &&
+              std::ranges::find(turn.keep, other.to, &OperationsPlan<Real>::Part::to) == turn.keep.end())
+            return turns.clear();
+      }
+      for (std::size_t i = turn.end; i < order.size(); ++i)
+        for (const Operation::View& view : at(order[i]).of)
+          if (const std::size_t made = made_at(view.list); made >= turn.first && made < turn.end)
+            gives.insert(order[made]);
+      if (const std::size_t made = made_at(operations_.logits); made >= turn.first && made < turn.end)
+        gives.insert(order[made]);
+      for (const std::uint32_t list : takes) turn.takes.push_back(part_of(list));
+      for (const std::uint32_t list : gives)
+        if (!staying_.contains(list)) turn.gives.push_back(part_of(list));
+    }
+    if (kPartBeside * in_turn > 2 * products_of(0, order.size())) turns.clear();
+    plan_.by_letters = !turns.empty() && lists_.remembered() * sizeof(Real) * kPlanWords > kCacheBytes;
+  }
+
   const Operations& operations_;
   StatedLists<Real> lists_;
+  bool in_place_;
+  std::map<std::uint32_t, std::uint32_t> staying_;  ///< lists that are made where they are remembered
   OperationsPlan<Real> plan_;
   std::vector<std::uint32_t> slots_;
   std::vector<bool> wanted_;
@@ -370,11 +522,11 @@ class Compiler {
 }  // namespace
 
 template <class Real>
-OperationsPlan<Real> plan_operations(const Operations& operations, const TensorFile& tensors) {
-  return Compiler<Real>(operations, tensors).compile();
+OperationsPlan<Real> plan_operations(const Operations& operations, const TensorFile& tensors, bool in_place) {
+  return Compiler<Real>(operations, tensors, in_place).compile();
 }
 
-template OperationsPlan<float> plan_operations(const Operations&, const TensorFile&);
-template OperationsPlan<double> plan_operations(const Operations&, const TensorFile&);
+template OperationsPlan<float> plan_operations(const Operations&, const TensorFile&, bool);
+template OperationsPlan<double> plan_operations(const Operations&, const TensorFile&, bool);
 
 }  // namespace krohn

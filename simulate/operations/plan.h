@@ -20,10 +20,20 @@ inline constexpr std::uint32_t kPlanWords = 32;
 /// Numbers of the format, those of bf16 in floats.
 template <class Real>
 struct OperationsPlan {
-  /// Numbers that are remembered, or the logits: a part of a space.
+  /// Numbers that are remembered, or the logits, or others: a part of a space.
   struct Part {
     Space space = Space::kWord;
     std::uint32_t first = 0, size = 0;
+    std::uint32_t to = 0;  ///< of what is remembered: its place in the memory
+    bool is_there() const { return space == Space::kWord && first == to; }
+  };
+
+  /// Steps of one word in a row that are taken letter by letter, because they read what the letter before left: those
+  /// between two turns, and their functions and matrices above all, may be taken for many letters side by side.
+  struct Turn {
+    std::size_t first = 0, end = 0;
+    std::vector<Part> takes, gives;  ///< from steps before it, and for those behind it
+    std::vector<Part> keep;
   };
 
   /// The steps of a token. The memory comes first among a word's own numbers; of words side by side every number
@@ -48,14 +58,18 @@ struct OperationsPlan {
   /// Words side by side share constants, but each has its own row looked up: not worth it where rows are most of what
   /// is read, as matrices are that letters choose.
   bool shares = false;
+  /// Empty where too little is left between them. `by_letters`: even of many words, each is better read by these, for
+  /// the memories of words side by side fill the caches.
+  std::vector<Turn> turns;
+  bool by_letters = false;
 };
 
-/// Real is double for fp64 and float for fp32 and bf16. Throws InputError as StatedLists, and LimitError for more
-/// numbers than 32 bits count.
+/// Real is double for fp64 and float for fp32 and bf16. `in_place`: steps may write their results where these are
+/// remembered (Step::kept). Throws InputError as StatedLists, and LimitError for more numbers than 32 bits count.
 template <class Real>
-OperationsPlan<Real> plan_operations(const Operations& operations, const TensorFile& tensors);
+OperationsPlan<Real> plan_operations(const Operations& operations, const TensorFile& tensors, bool in_place);
 
-extern template OperationsPlan<float> plan_operations(const Operations&, const TensorFile&);
-extern template OperationsPlan<double> plan_operations(const Operations&, const TensorFile&);
+extern template OperationsPlan<float> plan_operations(const Operations&, const TensorFile&, bool);
+extern template OperationsPlan<double> plan_operations(const Operations&, const TensorFile&, bool);
 
 }  // namespace krohn

@@ -36,22 +36,23 @@ template <class Real, class Body>
 inline void for_places(const Step& step, const StepNumbers<Real>& numbers, const Body& body) {
   Real* to = numbers.own + step.to;
   for (std::uint32_t i = 0; i < step.extents[0]; ++i)
-    for (std::uint32_t j = 0; j < step.extents[1]; ++j)
-      for (std::uint32_t k = 0; k < step.extents[2]; ++k, to += step.extents[3]) {
-        StepPlace<Real> place;
-        for (std::uint32_t v = 0; v < step.operands; ++v) {
-          const StepOperand& operand = step.of[v];
-          place.of[v] = numbers.of[static_cast<std::size_t>(operand.space)] + operand.first +
-                        std::size_t{i} * operand.strides[0] + std::size_t{j} * operand.strides[1] +
-                        std::size_t{k} * operand.strides[2];
-        }
-        body(place, to);
+    for (std::uint32_t j = 0; j < step.extents[1]; ++j) {
+      StepPlace<Real> place;
+      for (std::uint32_t v = 0; v < step.operands; ++v) {
+        const StepOperand& operand = step.of[v];
+        place.of[v] = numbers.of[static_cast<std::size_t>(operand.space)] + operand.first +
+                      std::size_t{i} * operand.strides[0] + std::size_t{j} * operand.strides[1];
       }
+      for (std::uint32_t k = 0; k < step.extents[2]; ++k, to += step.extents[3]) {
+        body(place, to);
+        for (std::size_t v = 0; v < 3; ++v) place.of[v] += step.of[v].strides[2];
+      }
+    }
 }
 
 template <class V, class Real>
 inline V spread(Real number) {
-  return V{} + number;
+  return number - V{};  // −0 stays what it is
 }
 
 /// Numbers `first` and those behind it along the last axis.
@@ -99,6 +100,12 @@ StepKernel<typename Format::Real> each_of(const Step& step) {
 
 // ---- Sums of products
 
+/// A step's sum, as it is remembered where it is.
+template <class V>
+inline V made(const Step& step, const V& sum) {
+  return step.kept ? (sum == sum ? sum + V{} : V{} + static_cast<typename LanesIn<V>::Number>(__builtin_nan(""))) : sum;
+}
+
 /// The next sum.
 template <class Format, class V>
 inline V added(const V& sum, const V& a, const V& b) {
@@ -127,7 +134,7 @@ inline void dot_block(const Step& step, const StepPlace<typename Format::Real>& 
   for (std::uint32_t t = 0; t < step.terms; ++t, a += step.of[0].term, b += step.of[1].term)
     for (std::size_t q = 0; q < kCount; ++q)
       sums[q] = added<Format>(sums[q], take<V, kA>(a, first + q * kLanes), take<V, kB>(b, first + q * kLanes));
-  for (std::size_t q = 0; q < kCount; ++q) store(to + first + q * kLanes, sums[q]);
+  for (std::size_t q = 0; q < kCount; ++q) store(to + first + q * kLanes, made(step, sums[q]));
 }
 
 template <class Format, Along kA, Along kB>
@@ -176,7 +183,7 @@ void dot_apart(const Step& step, const StepNumbers<typename Format::Real>& numbe
       Real sum = step.operands < 3 ? Real{0} : place.of[2][at * step.of[2].strides[3]];
       for (std::uint32_t t = 0; t < step.terms; ++t, a += step.of[0].term, b += step.of[1].term)
         sum = added<Format>(sum, *a, *b);
-      to[at] = sum;
+      to[at] = made(step, sum);
     }
   });
 }
@@ -209,7 +216,7 @@ void dot_words(const Step& step, const StepNumbers<typename Format::Real>& numbe
           }
         }
         for (std::size_t r = 0; r < kRows; ++r)
-          for (std::size_t q = 0; q < kCount; ++q) store(out + r * count + first + q * kLanes, sums[r][q]);
+          for (std::size_t q = 0; q < kCount; ++q) store(out + r * count + first + q * kLanes, made(step, sums[r][q]));
       }
       out += kRows * count;
       w += kRows * weights.strides[2];
@@ -218,6 +225,28 @@ void dot_words(const Step& step, const StepNumbers<typename Format::Real>& numbe
     std::uint32_t done = 0;
     for (; done + kOutputs <= outputs; done += kOutputs) run.template operator()<kOutputs>();
     for (; done < outputs; ++done) run.template operator()<1>();
+  });
+}
+
+/// Sums that are columns times rows, number for number, whole vectors each: a row's numbers are loaded once for all
+/// outputs along the third axis.
+template <class Format>
+void dot_outer(const Step& step, const StepNumbers<typename Format::Real>& numbers) {
+  using Real = typename Format::Real;
+  using V = Vector<Real, kVectorBytes / sizeof(Real)>;
+  Step rows = step;
+  rows.extents[2] = 1;
+  const std::size_t count = step.extents[3], all = step.extents[2] * count;
+  Real* out = numbers.own + step.to;
+  for_places(rows, numbers, [&](const StepPlace<Real>& place, Real*) {
+    for (std::size_t first = 0; first < count; first += kLanesOf<V>) {
+      const V row = load<V>(place.of[1] + first);
+      const Real *column = place.of[0], *from = place.of[2] + first;
+      for (Real* to = out + first; to < out + all;
+           to += count, column += step.of[0].strides[2], from += step.of[2].strides[2])
+        store(to, made(step, added<Format>(load<V>(from), spread<V>(*column), row)));
+    }
+    out += all;
   });
 }
 
@@ -231,6 +260,9 @@ StepKernel<typename Format::Real> dense_dot_of(const Step& step, bool words) {
       if (step.of[constant].space == Space::kConstant && step.of[1 - constant].space == Space::kWord &&
           step.of[1 - constant].strides[2] == 0)
         return dot_words<Format>;
+  if (step.terms == 1 && step.operands == 3 && a == kSame && b == kNext && c == kNext && step.of[1].strides[2] == 0 &&
+      step.of[2].strides[3] == 1 && step.extents[3] % (kVectorBytes / sizeof(typename Format::Real)) == 0)
+    return dot_outer<Format>;
   if (a == kApart || b == kApart || c == kApart || (a == kSame && b == kSame)) return dot_apart<Format>;
   if (a == kSame) return dot<Format, kSame, kNext>;
   return b == kSame ? dot<Format, kNext, kSame> : dot<Format, kNext, kNext>;
@@ -272,7 +304,7 @@ void dot_few(const Step& step, const StepNumbers<typename Format::Real>& numbers
                            : added<Format>(sums[q], spread<V>(*from),
                                            load<V>(numbers.weights + std::size_t{8} * e + q * kLanes));
       }
-      for (std::size_t q = 0; q < kCount; ++q) store(to + first + q * kLanes, sums[q] + V{});
+      for (std::size_t q = 0; q < kCount; ++q) store(to + first + q * kLanes, made<V>(step, sums[q] + V{}));
       if (!kWords) ++row;
     }
     if (kWords) ++row;

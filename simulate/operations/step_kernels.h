@@ -59,6 +59,7 @@ struct Step {
   std::uint32_t few = kDense;  ///< of a dot product with few constants that are not 0: the first of its rows
   std::uint32_t by = 0;        ///< and which operand is not that constant
   double exponent = 0;         ///< of a norm
+  bool kept = false;           ///< the result is the memory: a sum, −0 as +0 and with one bit pattern for no number
 };
 
 /// The numbers that a step takes and makes. Behind every list that a vector may begin in there are `kPadding` more.

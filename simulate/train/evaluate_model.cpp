@@ -26,19 +26,18 @@ constexpr std::uint32_t kSideBySide = 32, kPositions = 64;
 class ListedReader final : public ModelReader {
  public:
   ListedReader(std::shared_ptr<const OperationsReader> reader, std::uint32_t words)
-      : reader_(std::move(reader)), words_(reader_->words(words)), letters_(words), said_(words) {}
+      : reader_(std::move(reader)), words_(reader_->words(words)) {}
 
   void read(const TrainingBatch& batch, std::span<TaskLabel> answers) override {
-    std::size_t target = 0;
-    const auto is_asked = [&](std::uint32_t t) {
-      return target < batch.targets.size() && batch.targets[target].position == t;
-    };
-    for (std::uint32_t t = 0; t < batch.positions; ++t) {
-      for (std::uint32_t word = 0; word < batch.words; ++word)
-        letters_[word] = t < batch.lengths[word] ? batch.letters[std::size_t{t} * batch.words + word] : 0;
-      words_->read(letters_, is_asked(t), said_);
-      for (; is_asked(t); ++target) answers[target] = label_of(said_[batch.targets[target].word]);
-    }
+    std::vector<Letter> letters(batch.letters.begin(), batch.letters.end());
+    for (std::size_t i = 0; i < letters.size(); ++i)
+      if (i / batch.words >= batch.lengths[i % batch.words]) letters[i] = 0;
+    std::vector<char> asked(batch.positions, 0);
+    for (const auto& target : batch.targets) asked[target.position] = 1;
+    said_.resize(letters.size());
+    words_->read(letters, asked, said_);
+    for (std::size_t i = 0; i < batch.targets.size(); ++i)
+      answers[i] = label_of(said_[std::size_t{batch.targets[i].position} * batch.words + batch.targets[i].word]);
   }
 
  private:
@@ -49,7 +48,6 @@ class ListedReader final : public ModelReader {
 
   std::shared_ptr<const OperationsReader> reader_;
   std::unique_ptr<OperationsWords> words_;
-  std::vector<Letter> letters_;
   std::vector<LetterReader::Answer> said_;
 };
 

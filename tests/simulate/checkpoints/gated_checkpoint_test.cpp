@@ -1,5 +1,5 @@
-// Models of layers that forget: the forward pass against one in double precision, exact weights proved, files of other
-// libraries' names read back, and hostile ones refused.
+// Layers of checkpoints, those that forget above all: the forward pass against one in double precision, exact weights
+// proved, files of other libraries' names read back, and hostile ones refused.
 
 #include <doctest/doctest.h>
 
@@ -20,8 +20,10 @@
 #include "krohn/simulate/prove/machine/certify_reader.h"
 #include "tests/error_of.h"
 #include "tests/scratch.h"
+#include "tests/simulate/checkpoints/random_checkpoint.h"
 
 using namespace krohn;
+using krohn::test::random_checkpoint;
 using krohn::test::Scratch;
 
 namespace {
@@ -87,19 +89,16 @@ CheckpointConfig bounded_config() {
   return config;
 }
 
-Checkpoint random_checkpoint(const CheckpointConfig& config, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::normal_distribution<float> normal(0, 0.7f);
-  Checkpoint checkpoint;
-  checkpoint.config = config;
-  for (const auto& [name, shape] : shapes_of(config)) {
-    std::uint64_t count = 1;
-    for (const std::uint64_t extent : shape) count *= extent;
-    std::vector<float> values(count);
-    for (float& value : values) value = normal(random);
-    checkpoint.tensors.tensors.emplace(name, make_tensor(values, shape));
-  }
-  return checkpoint;
+CheckpointConfig plain_config(Family family, std::uint32_t heads, std::uint32_t values, std::uint32_t householders,
+                              std::uint32_t taps) {
+  CheckpointConfig config = small_config(family);
+  config.heads = heads;
+  config.value_dim = values;
+  config.householders = householders;
+  config.convolution_taps = taps;
+  config.silu_keys = taps != 0 || householders > 1;
+  config.negative_eigenvalues = taps == 0 || householders > 1;
+  return config;
 }
 
 /// The whole word at once in double precision, from the formulas of the libraries' documentation. Shares nothing with
@@ -158,15 +157,15 @@ class Reference {
     }
     return x;
   }
-  Rows convolved(const std::string& name, const Rows& x) const {
-    const std::vector<float>& w = weights_.at(name);
+  Rows convolved(const std::string& name, const Rows& x, bool activates) const {
     const std::size_t taps = c_.convolution_taps;
-    Rows y(x.size(), Row(x[0].size(), 0));
+    Rows y = x;
     for (std::size_t t = 0; t < x.size(); ++t)
       for (std::size_t row = 0; row < x[t].size(); ++row) {
+        if (taps > 0) y[t][row] = 0;
         for (std::size_t back = 0; back < taps && back <= t; ++back)
-          y[t][row] += double{w[row * taps + taps - 1 - back]} * x[t - back][row];
-        y[t][row] = silu(y[t][row]);
+          y[t][row] += double{weights_.at(name)[row * taps + taps - 1 - back]} * x[t - back][row];
+        if (activates) y[t][row] = silu(y[t][row]);
       }
     return y;
   }
@@ -181,23 +180,25 @@ class Reference {
   Rows mix(const std::string& at, const Rows& a) const {
     const FamilyTraits& traits = traits_of(c_.family);
     const std::size_t heads = c_.heads, keys = c_.key_dim, values = c_.value_dim;
-    const Rows q = convolved(at + "q_conv1d.weight", linear(at + "q_proj.weight", a));
-    const Rows k = convolved(at + "k_conv1d.weight", linear(at + "k_proj.weight", a));
-    const Rows v = convolved(at + "v_conv1d.weight", linear(at + "v_proj.weight", a));
+    const Rows q = convolved(at + "q_conv1d.weight", linear(at + "q_proj.weight", a), c_.silu_keys);
+    const Rows k = convolved(at + "k_conv1d.weight", linear(at + "k_proj.weight", a), c_.silu_keys);
+    const Rows v = convolved(at + "v_conv1d.weight", linear(at + "v_proj.weight", a), true);
     const Rows b = linear(at + "b_proj.weight", a);
     const Rows w = traits.channel_gates ? linear(at + "w_proj.weight", a) : Rows(a.size());
-    const Rows f = traits.decay == Decay::kHead ? linear(at + "a_proj.weight", a)
-                                                : linear(at + "f_proj.1.weight", linear(at + "f_proj.0.weight", a));
-    Rows g = traits.low_rank_gates ? linear(at + "g_proj.1.weight", linear(at + "g_proj.0.weight", a))
-                                   : linear(at + "g_proj.weight", a);
+    const Rows f = traits.decay == Decay::kNone   ? Rows(a.size())
+                   : traits.decay == Decay::kHead ? linear(at + "a_proj.weight", a)
+                                                  : linear(at + "f_proj.1.weight", linear(at + "f_proj.0.weight", a));
+    Rows g = c_.output_gate == OutputGate::kNone ? Rows(a.size())
+             : traits.low_rank_gates             ? linear(at + "g_proj.1.weight", linear(at + "g_proj.0.weight", a))
+                                                 : linear(at + "g_proj.weight", a);
     const double most = c_.negative_eigenvalues ? 2 : 1;
     std::vector<Rows> state(heads, Rows(keys, Row(values, 0)));
     Rows mixed(a.size());
     for (std::size_t t = 0; t < a.size(); ++t)
       for (std::size_t h = 0; h < heads; ++h) {
         Rows& s = state[h];
-        const Row key = unit(k[t], h * keys, keys), query = unit(q[t], h * keys, keys);
-        for (std::size_t i = 0; i < keys; ++i) {
+        const Row query = unit(q[t], h * keys, keys);
+        for (std::size_t i = 0; traits.decay != Decay::kNone && i < keys; ++i) {
           const std::size_t at_gate = traits.decay == Decay::kHead ? h : h * keys + i;
           const double logit = f[t][at_gate] + double{weights_.at(at + "dt_bias")[at_gate]};
           const double rate = std::exp(double{weights_.at(at + "A_log")[h]});
@@ -205,24 +206,30 @@ class Reference {
                                                                 : -rate * std::log1p(std::exp(logit)));
           for (double& number : s[i]) number *= decay;
         }
+        for (std::size_t from = h; from < c_.householders * heads; from += heads) {
+          const Row key = unit(k[t], from * keys, keys);
+          for (std::size_t j = 0; j < values; ++j) {
+            double erased = 0;
+            for (std::size_t i = 0; i < keys; ++i)
+              erased += most * sigmoid(b[t][traits.channel_gates ? h * keys + i : from]) * key[i] * s[i][j];
+            const double written = (traits.channel_gates ? sigmoid(w[t][h * values + j]) : most * sigmoid(b[t][from])) *
+                                   v[t][from * values + j];
+            for (std::size_t i = 0; i < keys; ++i) s[i][j] += key[i] * (written - erased);
+          }
+        }
         double square = 0;
         Row out(values, 0);
         for (std::size_t j = 0; j < values; ++j) {
-          double erased = 0;
-          for (std::size_t i = 0; i < keys; ++i)
-            erased += most * sigmoid(b[t][traits.channel_gates ? h * keys + i : h]) * key[i] * s[i][j];
-          const double written =
-              (traits.channel_gates ? sigmoid(w[t][h * values + j]) : most * sigmoid(b[t][h])) * v[t][h * values + j];
-          for (std::size_t i = 0; i < keys; ++i) s[i][j] += key[i] * (written - erased);
           for (std::size_t i = 0; i < keys; ++i) out[j] += s[i][j] * query[i] / std::sqrt(double(keys));
           square += out[j] * out[j];
         }
         for (std::size_t j = 0; j < values; ++j) {
+          mixed[t].push_back(out[j] / std::sqrt(square / double(values) + c_.output_norm_epsilon) *
+                             double{weights_.at(at + "o_norm.weight")[j]});
+          if (c_.output_gate == OutputGate::kNone) continue;
           double gate = g[t][h * values + j];
           if (traits.low_rank_gates) gate += double{weights_.at(at + "g_proj.1.bias")[h * values + j]};
-          mixed[t].push_back(out[j] / std::sqrt(square / double(values) + c_.output_norm_epsilon) *
-                             double{weights_.at(at + "o_norm.weight")[j]} *
-                             (c_.output_gate == OutputGate::kSilu ? silu(gate) : sigmoid(gate)));
+          mixed[t].back() *= c_.output_gate == OutputGate::kSilu ? silu(gate) : sigmoid(gate);
         }
       }
     return linear(at + "o_proj.weight", mixed);
@@ -234,8 +241,10 @@ class Reference {
 
 }  // namespace
 
-TEST_CASE("layers that forget compute what their formulas say") {
-  std::vector<CheckpointConfig> configs;
+TEST_CASE("layers compute what their formulas say, token by token and in chunks") {
+  std::vector<CheckpointConfig> configs{
+      plain_config(Family::kDeltaNet, 1, 3, 1, 0), plain_config(Family::kDeltaNet, 2, 3, 1, 4),
+      plain_config(Family::kGatedDeltaProduct, 3, 2, 3, 0), plain_config(Family::kGatedDeltaProduct, 2, 4, 2, 2)};
   for (const Family family : kGated) configs.push_back(small_config(family));
   configs.push_back(bounded_config());
   for (const CheckpointConfig& config : configs)
@@ -254,6 +263,12 @@ TEST_CASE("layers that forget compute what their formulas say") {
         for (std::size_t i = 0; i < logits.size(); ++i)
           CHECK(double{logits[i]} == doctest::Approx(expected[t][i]).epsilon(1e-3).scale(1));
       }
+      if (model.has_gates()) continue;
+      memory = model.start();
+      const auto in_one_chunk = model.read_chunk(word, memory);
+      for (std::size_t t = 0; t < word.size(); ++t)
+        for (std::size_t i = 0; i < in_one_chunk[t].size(); ++i)
+          CHECK(double{in_one_chunk[t][i]} == doctest::Approx(expected[t][i]).epsilon(1e-3).scale(1));
     }
 }
 

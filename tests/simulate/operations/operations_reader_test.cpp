@@ -10,8 +10,11 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <utility>
 
 #include "krohn/groups/base/error.h"
+#include "krohn/simulate/learned/model_operations.h"
+#include "krohn/simulate/models/models.h"
 #include "krohn/simulate/operations/stated_lists.h"
 #include "krohn/simulate/prove/claims/operations.h"
 
@@ -70,10 +73,14 @@ void check_words(const Operations& operations, const TensorFile& tensors, std::s
     std::vector<LetterReader::Memory> alone(words, reader->start()), together = alone;
     std::vector<LetterReader::Answer> answers(words);
     REQUIRE(reader->letters() == operations.tokens.size());
+    std::vector<Letter> all;
+    std::vector<LetterReader::Answer> said;
     for (std::size_t t = 0; t < length; ++t) {
       std::vector<Letter> letters(words);
       for (Letter& letter : letters) letter = static_cast<Letter>(random() % operations.tokens.size());
+      all.insert(all.end(), letters.begin(), letters.end());
       reader->step_many(letters, together, true, answers);
+      said.insert(said.end(), answers.begin(), answers.end());
       for (std::size_t word = 0; word < words; ++word) {
         const LetterReader::Answer answer = reader->step(letters[word], alone[word], true);
         definitions[word].step(letters[word]);
@@ -90,6 +97,21 @@ void check_words(const Operations& operations, const TensorFile& tensors, std::s
         REQUIRE(answer.output == definitions[word].answer());
         REQUIRE(answers[word].output == answer.output);
         REQUIRE(is_same(answers[word].margin, answer.margin));
+      }
+    }
+    std::vector<char> asked(length, 1);
+    for (std::size_t t = 0; t + 2 < length; t += 3) asked[t] = 0;
+    const auto at_once = reader->words(words);
+    for (std::size_t first = 0, end = length - length / 3; first < length; first = std::exchange(end, length)) {
+      std::vector<LetterReader::Answer> found((end - first) * words);
+      at_once->read(std::span(all).subspan(first * words, found.size()), std::span(asked).subspan(first, end - first),
+                    found);
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        if (asked[first + i / words] == 0) continue;
+        CAPTURE(first + i / words);
+        const LetterReader::Answer& wanted = said[first * words + i];
+        REQUIRE(found[i].output == wanted.output);
+        REQUIRE(is_same(found[i].margin, wanted.margin));
       }
     }
   }
@@ -340,6 +362,21 @@ TEST_CASE("words side by side are words alone, however many there are") {
   for (const Precision format : kFormats)
     for (const std::size_t words : {1, 2, 15, 16, 31, 32, 33, 47, 48, 63, 64, 65})
       check_words(Drawn(7, format).operations(), {}, words, 3, 9);
+}
+
+TEST_CASE("letters side by side between a model's turns are letters alone") {
+  for (const char* spec : {"deltaproduct:layers=2,width=8,heads=2,keys=4,values=16,mlp=24",
+                           "deltaproduct:layers=2,width=8,heads=1,keys=4,values=16,reflections=2,conv=3,mlp=24",
+                           "deltaproduct:layers=2,width=8,heads=2,keys=3,values=5,mlp=24",
+                           "diagonal:layers=2,width=8,channels=16,states=2,conv=3,mlp=24", "lstm:layers=2,hidden=6"})
+    for (const Precision format : kFormats) {
+      CAPTURE(spec);
+      const auto model = make_model<float>(spec, 5, 3, 7);
+      Operations operations = listed_model(*model, format).operations;
+      operations.tokens = {0, 1, 2, 3, 4};
+      check_words(operations, model->tensors(), 1, 75, 3);
+      check_words(operations, model->tensors(), 33, 4, 4);
+    }
 }
 
 TEST_CASE("what a list does not have is refused, and said") {
