@@ -7,12 +7,6 @@
 
 namespace krohn {
 
-std::vector<std::size_t> Cascade::alphabet_sizes() const {
-  std::vector<std::size_t> sizes;
-  for (const CascadeLayer& layer : layers) sizes.push_back(layer.actions.size());
-  return sizes;
-}
-
 void step(const Cascade& cascade, Letter letter, std::span<Label> labels) {
   Context context = letter;
   for (std::size_t k = 0; k < cascade.layers.size(); ++k) {
@@ -37,10 +31,6 @@ State decode(const Cascade& cascade, std::span<const Label> labels) {
 
 EmulationResult check_emulation(const Cascade& cascade, const Dfa& dfa, std::uint64_t max_triples) {
   return prove_emulation(label_machine(cascade), dfa, max_triples);
-}
-
-EmulationResult check_reachable(const Cascade& cascade, const Dfa& dfa, std::uint64_t max_tuples) {
-  return explore_emulation(label_machine(cascade), dfa, max_tuples);
 }
 
 }  // namespace krohn

@@ -54,9 +54,6 @@ struct Cascade {
   bool has_start = true;       ///< false: every state has labels, those of any may come first (`Dfa::has_start`)
   Readout readout;
   std::string method;  ///< "chain", "holonomy"
-
-  /// Distinct actions per layer: the alphabet each layer really needs.
-  std::vector<std::size_t> alphabet_sizes() const;
 };
 
 /// One step, by the tables: labels ↦ labels. Throws Error on kNoContext. O(layers).
@@ -90,11 +87,6 @@ struct EmulationResult {
 /// triple have the same futures in the induction. `checked` counts triples. Throws LimitError past `max_triples`.
 /// Shares no code with the decompositions.
 EmulationResult check_emulation(const Cascade& cascade, const Dfa& dfa, std::uint64_t max_triples = 50'000'000);
-
-/// The reference for `check_emulation`: breadth-first search over the label tuples that words reach, beside the
-/// automaton. Exact in both directions, but there may be n! tuples. `checked` counts (tuple, letter) pairs. Throws
-/// LimitError past `max_tuples`.
-EmulationResult check_reachable(const Cascade& cascade, const Dfa& dfa, std::uint64_t max_tuples = 20'000'000);
 
 struct ChainOptions {
   /// Stop when all actions that remain are bijections or constants of the point itself (MATH.md §3).

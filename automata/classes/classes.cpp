@@ -8,11 +8,12 @@
 
 #include "krohn/automata/classes/piecewise_testable.h"
 #include "krohn/automata/classes/semigroup_tests.h"
-#include "krohn/automata/classes/state_pairs.h"
 #include "krohn/automata/classes/strictly_local.h"
 #include "krohn/automata/dfa/graph.h"
 #include "krohn/automata/dfa/shown_word.h"
 #include "krohn/automata/monoid/properties.h"
+#include "krohn/automata/monoid/state_pairs.h"
+#include "krohn/automata/monoid/witness_check.h"
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/operations.h"
 #include "krohn/groups/base/error.h"
@@ -24,22 +25,7 @@ namespace krohn {
 
 // Languages that the beginning or the end of a word decides, and finite ones.
 
-/// The least k such that the last k letters decide, or two words that any number of further letters keeps apart. `dfa`
-/// is minimal. The longest path among the pairs of states. O(n² · letters). Throws LimitError past 4,000 states.
-ClassOrder definite_order(const Dfa& dfa);
-
-/// The least k such that the first k letters decide, or words that matter after any number of letters. `dfa` is
-/// minimal. O(n · letters).
-ClassOrder reverse_definite_order(const Dfa& dfa);
-
-/// Words of which there are infinitely many, when the language is not finite.
-std::optional<std::string> endless(const Dfa& dfa);
-
 namespace {
-
-void require(bool holds, const char* name) {
-  if (!holds) throw Error(fmt::format("the witness against \"{}\" failed its check; please report this", name));
-}
 
 /// A state that comes again though some word leaves it for good or for another.
 std::string lasting_doubt(const Dfa& dfa, State state, Letter first, Letter away) {
@@ -50,28 +36,30 @@ std::string lasting_doubt(const Dfa& dfa, State state, Letter first, Letter away
              tells = telling_word(dfa, state, dfa.next(state, away)).value();
   Word with{away};
   with.insert(with.end(), tells.begin(), tells.end());
-  require(dfa.run(loop, state) == state, "reverse definite");
-  require(dfa.accepts(dfa.run(tells, state)) != dfa.accepts(dfa.run(with, state)), "reverse definite");
+  require_witness(dfa.run(loop, state) == state, "reverse definite");
+  require_witness(dfa.accepts(dfa.run(tells, state)) != dfa.accepts(dfa.run(with, state)), "reverse definite");
   return fmt::format("for every n, after {} the ends {} and {} have different answers",
                      product_of_words(dfa.alphabet(), {{to}, {loop, true}}), quoted_letters(dfa.alphabet(), tells),
                      quoted_letters(dfa.alphabet(), with));
 }
 
-}  // namespace
-
+/// The least k such that the last k letters decide, or two words that any number of further letters keeps apart. `dfa`
+/// is minimal. The longest path among the pairs of states. O(n² · letters). Throws LimitError past 4,000 states.
 ClassOrder definite_order(const Dfa& dfa) {
   const PairPaths paths = pair_paths(dfa, std::vector<bool>(dfa.states(), true));
   if (!paths.cycle) return {paths.has_pairs ? paths.longest + 1 : 0, {}};
   const auto& [p, q, x] = *paths.cycle;
   const Word to_p = word_between(dfa, dfa.initial(), p), to_q = word_between(dfa, dfa.initial(), q),
              tells = telling_word(dfa, p, q).value();
-  require(dfa.run(x, p) == p && dfa.run(x, q) == q, "definite");
-  require(dfa.accepts(dfa.run(tells, p)) != dfa.accepts(dfa.run(tells, q)), "definite");
+  require_witness(dfa.run(x, p) == p && dfa.run(x, q) == q, "definite");
+  require_witness(dfa.accepts(dfa.run(tells, p)) != dfa.accepts(dfa.run(tells, q)), "definite");
   return {std::nullopt, fmt::format("for every n, {} and {} have different answers",
                                     product_of_words(dfa.alphabet(), {{to_p}, {x, true}, {tells}}),
                                     product_of_words(dfa.alphabet(), {{to_q}, {x, true}, {tells}}))};
 }
 
+/// The least k such that the first k letters decide, or words that matter after any number of letters. `dfa` is
+/// minimal. O(n · letters).
 ClassOrder reverse_definite_order(const Dfa& dfa) {
   const Components components = strongly_connected_components(dfa);
   const auto moving_letter = [&](State state) -> std::optional<Letter> {
@@ -87,13 +75,6 @@ ClassOrder reverse_definite_order(const Dfa& dfa) {
   }
   return {automaton_depth(dfa), {}};
 }
-
-std::optional<std::string> endless(const Dfa& dfa) {
-  std::string words = endless_words(dfa);
-  return words.empty() ? std::nullopt : std::optional(std::move(words));
-}
-
-namespace {
 
 Dfa restricted_to(const Dfa& dfa, const std::vector<Letter>& letters) {
   std::vector<Symbol> symbols;
@@ -238,6 +219,11 @@ class Classifier {
     row.answer = violation ? Answer::kNo : Answer::kYes;
     if (violation) row.witness = *violation;
   }
+  static void answer(ClassVerdict& row, const ClassOrder& order) {
+    row.answer = order.k ? Answer::kYes : Answer::kNo;
+    row.witness = order.witness;
+    if (order.k) row.parameters = {{"k", *order.k}};
+  }
 
   void name_tier(ClassVerdict& row) {
     if (!speaks_of_tier(row.name) || row.answer != Answer::kYes || row.tier) return;
@@ -247,15 +233,14 @@ class Classifier {
   }
 
   void on_the_automaton() {
-    const auto edge = [](ClassVerdict& row, const ClassOrder& order) {
-      row.answer = order.k ? Answer::kYes : Answer::kNo;
-      row.witness = order.witness;
-      if (order.k) row.parameters = {{"k", *order.k}};
+    const auto finite = [](ClassVerdict& row, const Dfa& dfa) {
+      row.witness = endless_words(dfa);
+      row.answer = row.witness.empty() ? Answer::kYes : Answer::kNo;
     };
-    decide("finite", [&](ClassVerdict& row) { answer(row, endless(dfa_)); });
-    decide("cofinite", [&](ClassVerdict& row) { answer(row, endless(with_other_answer(dfa_))); });
-    decide("definite", [&](ClassVerdict& row) { edge(row, definite_order(all_.dfa)); });
-    decide("reverse definite", [&](ClassVerdict& row) { edge(row, reverse_definite_order(all_.dfa)); });
+    decide("finite", [&](ClassVerdict& row) { finite(row, dfa_); });
+    decide("cofinite", [&](ClassVerdict& row) { finite(row, with_other_answer(dfa_)); });
+    decide("definite", [&](ClassVerdict& row) { answer(row, definite_order(all_.dfa)); });
+    decide("reverse definite", [&](ClassVerdict& row) { answer(row, reverse_definite_order(all_.dfa)); });
     for (const char* name : {"SL", "coSL", "TSL", "TcoSL"}) {
       const bool co = std::string_view(name).find("co") != std::string_view::npos;
       const Dfa& dfa = reduced(name).dfa;
@@ -291,11 +276,9 @@ class Classifier {
 
   void strictly_local(ClassVerdict& row, const Dfa& dfa, bool co) {
     const ClassOrder order = strictly_local_order(dfa);
-    row.answer = order.k ? Answer::kYes : Answer::kNo;
-    row.witness = order.witness;
+    answer(row, order);
     if (!order.witness.empty() && co) row.witness = "of the complement: " + order.witness;
     if (!order.k) return;
-    row.parameters = {{"k", *order.k}};
     row.data_name = co ? "required factors" : "forbidden factors";
     add(row, [&] {
       row.data = minimal_forbidden_factors(dfa, options_.most_listed);

@@ -7,10 +7,11 @@
 #include <map>
 #include <utility>
 
-#include "krohn/automata/classes/state_pairs.h"
 #include "krohn/automata/dfa/graph.h"
 #include "krohn/automata/dfa/shown_word.h"
 #include "krohn/automata/monoid/properties.h"
+#include "krohn/automata/monoid/state_pairs.h"
+#include "krohn/automata/monoid/witness_check.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
@@ -155,8 +156,7 @@ std::optional<std::string> lost_subsequence(const Dfa& dfa) {
       longer.push_back(tree[at].letter);
       longer.insert(longer.end(), after.begin(), after.end());
       shorter.insert(shorter.end(), after.begin(), after.end());
-      if (!dfa.accepts(dfa.run(longer)) || dfa.accepts(dfa.run(shorter)))
-        throw Error("the witness against \"SP\" failed its check; please report this");
+      require_witness(dfa.accepts(dfa.run(longer)) && !dfa.accepts(dfa.run(shorter)), "SP");
       return fmt::format("{} is accepted and its subsequence {} is not", quoted_letters(dfa.alphabet(), longer),
                          quoted_letters(dfa.alphabet(), shorter));
     }
@@ -326,8 +326,7 @@ std::optional<std::string> piecewise_violation(const Dfa& dfa) {
         const State p = settled(dfa, dfa.next(state, a), a, b), q = settled(dfa, dfa.next(state, b), a, b);
         if (p == q) continue;
         const Word once{a, b}, to = word_between(dfa, dfa.initial(), state), tells = telling_word(dfa, p, q).value();
-        if (dfa.next(p, a) != p || dfa.next(p, b) != p || dfa.next(q, a) != q || dfa.next(q, b) != q)
-          throw Error("the witness against \"PT\" failed its check; please report this");
+        require_witness(dfa.next(p, a) == p && dfa.next(p, b) == p && dfa.next(q, a) == q && dfa.next(q, b) == q, "PT");
         const auto first = [&](Letter letter) {
           return product_of_words(dfa.alphabet(), {{{&letter, 1}}, {once, true}});
         };

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "krohn/automata/classes/state_pairs.h"
 #include "krohn/automata/dfa/shown_word.h"
 #include "krohn/automata/monoid/algebra.h"
+#include "krohn/automata/monoid/state_pairs.h"
 #include "krohn/automata/monoid/witness_check.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/messages.h"
@@ -22,10 +22,6 @@ namespace krohn {
 namespace {
 
 using Element = SyntacticSemigroup::Element;
-
-void require(bool holds, const char* name) {
-  if (!holds) throw Error(fmt::format("the witness against \"{}\" failed its check; please report this", name));
-}
 
 /// (pq)^ω and (pq)^ω p, or q and with the other side turned around, each once.
 std::vector<std::pair<Element, Element>> loops_with_way(
@@ -56,12 +52,12 @@ std::optional<std::string> threshold_violation(const SyntacticSemigroup& semigro
           for (const Element c : there) {
             if (c >= a) break;
             if (semigroup.product(ab, c) == semigroup.product(semigroup.product(c, b), a)) continue;
-            require(is_idempotent_word(semigroup.dfa(), semigroup.word(e)) &&
-                        is_idempotent_word(semigroup.dfa(), semigroup.word(f)),
-                    "LTT");
-            for (const Element way : {a, c}) require(semigroup.run({e, way, f}) == semigroup.run({way}), "LTT");
-            require(semigroup.run({f, b, e}) == semigroup.run({b}), "LTT");
-            require(semigroup.run({a, b, c}) != semigroup.run({c, b, a}), "LTT");
+            require_witness(is_idempotent_word(semigroup.dfa(), semigroup.word(e)) &&
+                                is_idempotent_word(semigroup.dfa(), semigroup.word(f)),
+                            "LTT");
+            for (const Element way : {a, c}) require_witness(semigroup.run({e, way, f}) == semigroup.run({way}), "LTT");
+            require_witness(semigroup.run({f, b, e}) == semigroup.run({b}), "LTT");
+            require_witness(semigroup.run({a, b, c}) != semigroup.run({c, b, a}), "LTT");
             return fmt::format(
                 "with e = {}, f = {} idempotent, a = {} and c = {} from e to f and b = {} back, abc ≠ cba",
                 semigroup.quoted(e), semigroup.quoted(f), semigroup.quoted(a), semigroup.quoted(c),
@@ -86,32 +82,24 @@ std::optional<std::string> dot_depth_one_violation(const SyntacticSemigroup& sem
           if (semigroup.product(way, way_back) == semigroup.product(g, h)) continue;
           const auto [a, b] = left_of.at({g, way});
           const auto [c, d] = right_of.at({h, way_back});
-          require(is_idempotent_word(semigroup.dfa(), semigroup.word(e)) &&
-                      is_idempotent_word(semigroup.dfa(), semigroup.word(f)),
-                  "dot-depth one");
-          for (const Element x : {a, c}) require(semigroup.run({e, x, f}) == semigroup.run({x}), "dot-depth one");
-          for (const Element x : {b, d}) require(semigroup.run({f, x, e}) == semigroup.run({x}), "dot-depth one");
-          std::vector<Element> first{a, b}, second{c, d};
-          Word left_word, right_word, middle;
+          require_witness(is_idempotent_word(semigroup.dfa(), semigroup.word(e)) &&
+                              is_idempotent_word(semigroup.dfa(), semigroup.word(f)),
+                          "dot-depth one");
+          for (const Element x : {a, c})
+            require_witness(semigroup.run({e, x, f}) == semigroup.run({x}), "dot-depth one");
+          for (const Element x : {b, d})
+            require_witness(semigroup.run({f, x, e}) == semigroup.run({x}), "dot-depth one");
           const auto power = [&](Element x, Element y) {
-            Word once = semigroup.word(x), all;
-            const Word rest = semigroup.word(y);
-            once.insert(once.end(), rest.begin(), rest.end());
-            do {
-              all.insert(all.end(), once.begin(), once.end());
-            } while (!is_idempotent_word(semigroup.dfa(), all));
+            const Word left = semigroup.word(x), right = semigroup.word(y), once = joined({&left, &right});
+            Word all = once;
+            while (!is_idempotent_word(semigroup.dfa(), all)) all.insert(all.end(), once.begin(), once.end());
             return all;
           };
-          left_word = power(a, b), right_word = power(c, d);
-          middle = left_word;
-          for (const Element x : {a, d}) {
-            const Word next = semigroup.word(x);
-            middle.insert(middle.end(), next.begin(), next.end());
-          }
-          middle.insert(middle.end(), right_word.begin(), right_word.end());
-          left_word.insert(left_word.end(), right_word.begin(), right_word.end());
-          require(images_of_word(semigroup.dfa(), middle) != images_of_word(semigroup.dfa(), left_word),
-                  "dot-depth one");
+          const Word in_a = semigroup.word(a), in_d = semigroup.word(d), left_word = power(a, b),
+                     right_word = power(c, d);
+          require_witness(images_of_word(semigroup.dfa(), joined({&left_word, &in_a, &in_d, &right_word})) !=
+                              images_of_word(semigroup.dfa(), joined({&left_word, &right_word})),
+                          "dot-depth one");
           return fmt::format(
               "with e = {}, f = {} idempotent, a = {} and c = {} from e to f, b = {} and d = {} back, "
               "(ab)^ω ad (cd)^ω ≠ (ab)^ω (cd)^ω",

@@ -11,9 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "krohn/automata/classes/state_pairs.h"
 #include "krohn/automata/dfa/graph.h"
 #include "krohn/automata/dfa/shown_word.h"
+#include "krohn/automata/monoid/state_pairs.h"
+#include "krohn/automata/monoid/witness_check.h"
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/messages.h"
@@ -25,12 +26,6 @@ namespace {
 
 constexpr std::size_t kMaxNodes = 200'000;
 
-Word joined(std::initializer_list<const Word*> parts) {
-  Word all;
-  for (const Word* part : parts) all.insert(all.end(), part->begin(), part->end());
-  return all;
-}
-
 std::string not_substitutable(const Dfa& dfa, StandingPair pair) {
   // Some word is accepted from p and not from q, or the other way round; let it be from p.
   Word tells = telling_word(dfa, pair.p, pair.q).value();
@@ -40,10 +35,10 @@ std::string not_substitutable(const Dfa& dfa, StandingPair pair) {
   for (const std::size_t times : {1, 2, 3}) {
     Word middle;
     for (std::size_t i = 0; i < times; ++i) middle.insert(middle.end(), pair.word.begin(), pair.word.end());
-    if (!dfa.accepts(dfa.run(joined({&to_p, &middle, &tells}))) ||
-        !dfa.accepts(dfa.run(joined({&to_q, &middle, &ends}))) ||
-        dfa.accepts(dfa.run(joined({&to_q, &middle, &tells}))))
-      throw Error("the witness against \"SL\" failed its check; please report this");
+    require_witness(dfa.accepts(dfa.run(joined({&to_p, &middle, &tells}))) &&
+                        dfa.accepts(dfa.run(joined({&to_q, &middle, &ends}))) &&
+                        !dfa.accepts(dfa.run(joined({&to_q, &middle, &tells}))),
+                    "SL");
   }
   const auto around = [&](const Word& start, const Word& end) {
     return product_of_words(dfa.alphabet(), {{start}, {pair.word, true}, {end}});
@@ -278,15 +273,13 @@ class PairTest {
       at = tree[at].parent;
     } while (at != start);
     std::reverse(word.begin(), word.end());
-    if (dfa_.run(word, p) != p || dfa_.run(word, q) != q) fail();
+    require_witness(dfa_.run(word, p) == p && dfa_.run(word, q) == q, "LT");
     return word;
   }
 
-  [[noreturn]] static void fail() { throw Error("the witness against \"LT\" failed its check; please report this"); }
-
   std::string both_ways(State p, State q) const {
     const Word x = keeping(p, q), there = word_between(dfa_, p, q), back = word_between(dfa_, q, p);
-    if (dfa_.run(there, p) != q || dfa_.run(back, q) != p) fail();
+    require_witness(dfa_.run(there, p) == q && dfa_.run(back, q) == p, "LT");
     return fmt::format("{} keeps the states {} and {}, {} leads from the first to the second, and {} back",
                        quoted_letters(dfa_.alphabet(), x), dfa_.state_name(p), dfa_.state_name(q),
                        quoted_letters(dfa_.alphabet(), there), quoted_letters(dfa_.alphabet(), back));
@@ -330,7 +323,7 @@ class PairTest {
   std::string one_sided(State p, State q, const Word& s) const {
     const Word x = keeping(p, q), there = word_between(dfa_, p, q);
     const bool from_p = reaches(dfa_.run(s, p), q);
-    if (dfa_.run(there, p) != q || from_p == reaches(dfa_.run(s, q), q)) fail();
+    require_witness(dfa_.run(there, p) == q && from_p != reaches(dfa_.run(s, q), q), "LT");
     const State comes = from_p ? p : q, stays = from_p ? q : p;
     const Word back = word_between(dfa_, dfa_.run(s, comes), q);
     return fmt::format(

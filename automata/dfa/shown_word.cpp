@@ -37,15 +37,7 @@ Power first_power(std::span<const Letter> word) {
 /// Returns true if nothing in the text could be read as a sign of powers.
 bool is_plain(const std::string& text) { return text.find_first_of(" ^()\"\\") == std::string::npos; }
 
-std::string in_plain_or_quotes(const std::string& text) {
-  if (is_plain(text)) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c;
-  }
-  return quoted + '"';
-}
+std::string in_plain_or_quotes(const std::string& text) { return is_plain(text) ? text : in_escaped_quotes(text); }
 
 /// Letters beside a power, or under its exponent.
 std::string part_text(const Alphabet& alphabet, std::span<const Letter> letters, bool has_exponent) {

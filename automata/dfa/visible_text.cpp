@@ -4,6 +4,8 @@
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
 
+#include <algorithm>
+
 #include "krohn/automata/dfa/alphabet.h"
 #include "krohn/groups/base/error.h"
 
@@ -109,6 +111,15 @@ std::string cut_short(std::string_view text, std::size_t most) {
   return std::string(text.substr(0, end)) + "…";
 }
 
+std::string in_escaped_quotes(std::string_view name) {
+  std::string text = "\"";
+  for (const char c : name) {
+    if (c == '"' || c == '\\') text += '\\';
+    text += c;
+  }
+  return text + '"';
+}
+
 std::string in_quotes(std::string_view name) { return '"' + visible(cut_short(name, 60)) + '"'; }
 
 namespace {
@@ -141,30 +152,10 @@ std::string read_bare(std::string_view text, std::size_t& i, bool brackets_prote
   return std::string(text.substr(start, i - start));
 }
 
-std::string quoted_name(std::string_view name) {
-  std::string text = "\"";
-  for (const char c : name) {
-    if (c == '"' || c == '\\') text += '\\';
-    text += c;
-  }
-  return text + '"';
-}
-
 /// A character as a regular expression writes it, outside or inside a class.
 std::string escaped(char32_t character, bool in_class) {
-  switch (character) {
-    case U'\n':
-      return "\\n";
-    case U'\t':
-      return "\\t";
-    case U'\r':
-      return "\\r";
-    case U' ':
-      return " ";
-    default:
-      break;
-  }
-  if (!is_printable(character)) return fmt::format("\\x{{{:02X}}}", static_cast<std::uint32_t>(character));
+  if (character == U' ') return " ";
+  if (!is_printable(character)) return written_out(character);
   const bool special = in_class && std::u32string_view(U"[]\\^-\"").find(character) != std::u32string_view::npos;
   return (special ? "\\" : "") + to_utf8(character);
 }
@@ -179,6 +170,11 @@ std::string range_name(CodePointRange range) {
 }  // namespace
 
 bool is_white_space(char32_t character) { return character == ' ' || (character >= '\t' && character <= '\r'); }
+
+std::string_view trimmed(std::string_view text, std::string_view blanks) {
+  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+  return text.substr(0, text.find_last_not_of(blanks) + 1);  // npos + 1 is 0
+}
 
 bool has_balanced_brackets(std::string_view name) {
   int depth = 0;
@@ -201,9 +197,9 @@ std::vector<ListedName> split_names(std::string_view text, bool brackets_protect
 }
 
 std::string protected_name(const std::string& name, bool brackets_protect) {
-  if (name.front() == '"' || (brackets_protect && !has_balanced_brackets(name))) return quoted_name(name);
+  if (name.front() == '"' || (brackets_protect && !has_balanced_brackets(name))) return in_escaped_quotes(name);
   const std::vector<ListedName> names = split_names(name, brackets_protect);
-  return names.size() == 1 && names.front().name == name ? name : quoted_name(name);
+  return names.size() == 1 && names.front().name == name ? name : in_escaped_quotes(name);
 }
 
 std::optional<char32_t> named_character(std::string_view name) {

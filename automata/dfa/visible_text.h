@@ -44,6 +44,9 @@ std::string visible_lines(std::string_view text);
 /// A name for a message: visible, in quotes, cut after about 60 bytes.
 std::string in_quotes(std::string_view name);
 
+/// The whole name in quotes, with a backslash before quotes and backslashes in it.
+std::string in_escaped_quotes(std::string_view name);
+
 /// The first `most` bytes or a little less, so that no character is cut, and "…" when that is not all.
 std::string cut_short(std::string_view text, std::size_t most);
 
@@ -54,6 +57,9 @@ struct ListedName {
 };
 
 bool is_white_space(char32_t character);
+
+/// The text without the `blanks` at its ends.
+std::string_view trimmed(std::string_view text, std::string_view blanks);
 
 /// True when every bracket ( [ { has its partner; kinds are not told apart.
 bool has_balanced_brackets(std::string_view name);

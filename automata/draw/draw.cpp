@@ -9,6 +9,7 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/draw/draw_views.h"
+#include "krohn/automata/formats/format_dot.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/messages.h"
 
@@ -103,18 +104,7 @@ DrawColours component_colours(std::size_t index) {
   return kColours[index % kColours.size()];
 }
 
-std::string dot_quoted(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '\n') {
-      result += "\\n";
-      continue;
-    }
-    if (c == '"' || c == '\\') result += '\\';
-    result += c;
-  }
-  return result + '"';
-}
+std::string dot_quoted(std::string_view text) { return '"' + escape_dot(text) + '"'; }
 
 std::string dot_header(const DrawOptions& options) {
   std::string text = "digraph automaton {\n";

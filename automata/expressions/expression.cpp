@@ -418,13 +418,6 @@ std::vector<std::string> split_at_commas(const std::string& text) {
   return parts;
 }
 
-std::string without_blanks(std::string text) {
-  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
-  while (!text.empty() && blank(text.back())) text.pop_back();
-  text.erase(text.begin(), std::find_if_not(text.begin(), text.end(), blank));
-  return text;
-}
-
 /// Throws InputError for what is no map.
 std::vector<Assignment> read_map(const std::string& text) {
   std::vector<Assignment> map;
@@ -432,7 +425,8 @@ std::vector<Assignment> read_map(const std::string& text) {
     const std::size_t sign = part.find('=', 1);
     if (sign == std::string::npos)
       throw InputError(fmt::format("{} gives a letter no image; a map is a=xy,b= with = between", in_quotes(part)));
-    map.push_back({without_blanks(part.substr(0, sign)), without_blanks(part.substr(sign + 1))});
+    map.push_back(
+        {std::string(trimmed(part.substr(0, sign), " \t")), std::string(trimmed(part.substr(sign + 1), " \t"))});
     if (map.back().letter.size() > 2 && map.back().letter.front() == '"')
       map.back().letter = split_names(map.back().letter, false).at(0).name;
   }

@@ -24,13 +24,10 @@ struct Row {
   bool is_arc() const { return count >= 3; }
 };
 
-std::string_view trimmed(std::string_view field) {
-  field.remove_prefix(std::min(field.find_first_not_of(kBlank), field.size()));
-  return field.substr(0, field.find_last_not_of(kBlank) + 1);  // npos + 1 is 0
-}
-
 /// A label between tabs: the blanks around it are none of it, unless it is nothing but blanks.
-std::string_view trimmed_label(std::string_view field) { return trimmed(field).empty() ? field : trimmed(field); }
+std::string_view trimmed_label(std::string_view field) {
+  return trimmed(field, kBlank).empty() ? field : trimmed(field, kBlank);
+}
 
 /// Cuts lines into fields; knows where every field was.
 class RowReader {
@@ -45,7 +42,7 @@ class RowReader {
       const std::size_t end = std::min(rest_.find('\n'), rest_.size());
       std::string_view line = rest_.substr(0, end);
       rest_.remove_prefix(std::min(end + 1, rest_.size()));
-      if (trimmed(line).empty()) continue;
+      if (trimmed(line, kBlank).empty()) continue;
       if (line.ends_with('\r')) line.remove_suffix(1);
       row = line.find('\t') == std::string_view::npos ? Row{} : split_at_tabs(line);
       if (row.count == 0 || !by_tabs(row)) row = split(line);
@@ -88,7 +85,7 @@ class RowReader {
 /// True if the states, which a row begins with, are whole fields between its tabs.
 bool has_states(Row& row) {
   for (std::size_t i = 0; i < row.count; ++i)
-    row.fields[i] = i == 2 || i == 3 ? trimmed_label(row.fields[i]) : trimmed(row.fields[i]);
+    row.fields[i] = i == 2 || i == 3 ? trimmed_label(row.fields[i]) : trimmed(row.fields[i], kBlank);
   const auto is_one = [](std::string_view field) { return field.find_first_of(kBlank) == std::string_view::npos; };
   if (row.count == 2 && row.fields[1].empty()) row.count = 1;  // a weight that is not given
   return is_one(row.fields[0]) && (row.count < 2 || is_one(row.fields[1]));
@@ -97,7 +94,7 @@ bool has_states(Row& row) {
 /// The same of a line of a symbol table.
 bool has_name_and_number(Row& row) {
   row.fields[0] = trimmed_label(row.fields[0]);
-  row.fields[1] = trimmed(row.fields[1]);
+  row.fields[1] = trimmed(row.fields[1], kBlank);
   return row.count == 2 && !row.fields[0].empty();
 }
 

@@ -260,11 +260,7 @@ void for_each_with_depth(std::string_view text, Visit visit) {
   }
 }
 
-std::string_view without_blanks(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
-}
+std::string_view without_blanks(std::string_view text) { return trimmed(text, " \t\r"); }
 
 std::string decode_entities(std::string text) {
   constexpr std::pair<std::string_view, char> kEntities[] = {

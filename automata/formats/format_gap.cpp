@@ -4,23 +4,13 @@
 
 #include <algorithm>
 
+#include "krohn/automata/formats/format_dot.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 namespace {
 
-std::string gap_string(const std::string& text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    if (c == '\n')
-      quoted += "\\n";
-    else
-      quoted += c;
-  }
-  return quoted + "\"";
-}
+std::string gap_string(const std::string& text) { return '"' + escape_dot(text) + '"'; }
 
 constexpr std::size_t kMostImages = std::size_t{1} << 26;
 

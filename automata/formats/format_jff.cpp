@@ -129,26 +129,20 @@ class JffHandler {
 
   void on_end(std::string_view name) {
     path_.pop_back();
-    if (name == "type" && path_.size() == 1) file_.type = trimmed(text_);
+    if (name == "type" && path_.size() == 1) file_.type = trimmed(text_, " \t\r\n");
     if (name == "alphabet") {
       file_.alphabet = text_;
       file_.has_alphabet = true;
     }
     if (!path_.empty() && path_.back() == "transition") {
-      if (name == "from") file_.transitions.back().from = trimmed(text_);
-      if (name == "to") file_.transitions.back().to = trimmed(text_);
+      if (name == "from") file_.transitions.back().from = trimmed(text_, " \t\r\n");
+      if (name == "to") file_.transitions.back().to = trimmed(text_, " \t\r\n");
       if (name == "read") file_.transitions.back().read = text_;
     }
     text_.clear();
   }
 
   bool inside(std::string_view parent) const { return path_.size() >= 2 && path_[path_.size() - 2] == parent; }
-
-  static std::string trimmed(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \t\r\n");
-    if (first == std::string_view::npos) return "";
-    return std::string(text.substr(first, text.find_last_not_of(" \t\r\n") + 1 - first));
-  }
 
   XML_Parser parser_;
   std::string_view where_;

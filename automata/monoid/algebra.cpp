@@ -17,6 +17,7 @@
 #include "krohn/automata/monoid/witness_check.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/primes.h"
 #include "krohn/groups/base/random.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/groups/names/recognise.h"
@@ -84,16 +85,6 @@ std::optional<WordAction> power(const WordAction& element, std::uint64_t exponen
   return result;
 }
 
-std::vector<std::uint64_t> primes_of(std::uint64_t n) {
-  std::vector<std::uint64_t> primes;
-  for (std::uint64_t p = 2; p * p <= n; ++p) {
-    if (n % p == 0) primes.push_back(p);
-    while (n % p == 0) n /= p;
-  }
-  if (n > 1) primes.push_back(n);
-  return primes;
-}
-
 }  // namespace
 
 std::optional<Word> odd_word(std::span<const GreenStructure::Loop> loops) {
@@ -108,7 +99,7 @@ std::optional<std::pair<Word, Word>> coprime_words(std::span<const GreenStructur
   std::map<std::uint64_t, std::vector<WordAction>> of_order;
   for (const WordAction& element : some_elements(loops)) {
     const std::uint64_t order = element.action.order();
-    for (const std::uint64_t p : primes_of(order)) {
+    for (const auto& [p, p_part] : prime_powers(order)) {
       std::vector<WordAction>& same = of_order[p];
       if (same.size() >= kPerPrime) continue;
       if (auto root = power(element, order / p)) same.push_back(*std::move(root));
@@ -130,10 +121,7 @@ namespace {
 
 using Element = SyntacticSemigroup::Element;
 
-/// A witness that fails its check is a fault of krohn's, and nothing may be claimed on it.
-void require(bool holds) {
-  if (!holds) throw Error("a witness of idempotents failed its check; please report this");
-}
+constexpr const char* kIdentity = "an identity of idempotents";
 
 /// e·e = e and e·x·e = x, by running the words.
 bool is_local(const SyntacticSemigroup& semigroup, Element e, Element x) {
@@ -147,15 +135,16 @@ std::string local_semilattice_violation(const SyntacticSemigroup& semigroup) {
     const std::vector<Element> local = semigroup.between(e, e);
     for (const Element x : local)
       if (!semigroup.is_idempotent(x)) {
-        require(is_local(semigroup, e, x) && semigroup.run({x, x}) != semigroup.run({x}));
+        require_witness(is_local(semigroup, e, x) && semigroup.run({x, x}) != semigroup.run({x}), kIdentity);
         return fmt::format("with e = {}, x = {} in eSe is not idempotent", semigroup.quoted(e), semigroup.quoted(x));
       }
     for (const Element x : local) {
       TimeLimit::check();
       for (const Element y : local)
         if (x < y && semigroup.product(x, y) != semigroup.product(y, x)) {
-          require(is_local(semigroup, e, x) && is_local(semigroup, e, y) &&
-                  semigroup.run({x, y}) != semigroup.run({y, x}));
+          require_witness(
+              is_local(semigroup, e, x) && is_local(semigroup, e, y) && semigroup.run({x, y}) != semigroup.run({y, x}),
+              kIdentity);
           return fmt::format("with e = {}, x = {} and y = {} in eSe do not commute", semigroup.quoted(e),
                              semigroup.quoted(x), semigroup.quoted(y));
         }
@@ -180,7 +169,7 @@ std::string violation(const SyntacticSemigroup& semigroup, Sides sides) {
       const auto run = sides.left && sides.right ? semigroup.run({e, s, e})
                        : sides.left              ? semigroup.run({e, s})
                                                  : semigroup.run({s, e});
-      require(semigroup.run({e, e}) == semigroup.run({e}) && run != semigroup.run({e}));
+      require_witness(semigroup.run({e, e}) == semigroup.run({e}) && run != semigroup.run({e}), kIdentity);
       return fmt::format("e = {}, s = {}", semigroup.quoted(e), semigroup.quoted(s));
     }
   }
@@ -191,8 +180,9 @@ std::string nilpotent_violation(const SyntacticSemigroup& semigroup) {
   for (const Element e : semigroup.idempotents())
     for (Element f = e + 1; f < semigroup.size(); ++f) {
       if (!semigroup.is_idempotent(f)) continue;
-      require(semigroup.run({e, e}) == semigroup.run({e}) && semigroup.run({f, f}) == semigroup.run({f}) &&
-              semigroup.run({e}) != semigroup.run({f}));
+      require_witness(semigroup.run({e, e}) == semigroup.run({e}) && semigroup.run({f, f}) == semigroup.run({f}) &&
+                          semigroup.run({e}) != semigroup.run({f}),
+                      kIdentity);
       return fmt::format("{} and {} are two idempotents", semigroup.quoted(e), semigroup.quoted(f));
     }
   const std::string left = violation(semigroup, {true, false});
@@ -204,7 +194,7 @@ Verdict quasi_aperiodic(const SyntacticSemigroup& semigroup, const Stamp& stamp)
     return undecided("quasi-aperiodic", "the powers of the alphabet did not repeat in time");
   const auto cycle = stamp.stable_cycle();
   if (!cycle) return decided("quasi-aperiodic", {});
-  require(cycle_lengths(semigroup.run({*cycle})).back() > 1);
+  require_witness(cycle_lengths(semigroup.run({*cycle})).back() > 1, "quasi-aperiodic");
   return decided("quasi-aperiodic", fmt::format("{} acts with a cycle, and so do words of every multiple of {}",
                                                 semigroup.quoted(*cycle), counted(stamp.stability_index(), "letter")));
 }
@@ -285,11 +275,6 @@ namespace {
 constexpr std::size_t kCheckedMaps = 100'000;        ///< met by the check of one witness
 constexpr std::size_t kCheckedNumbers = 20'000'000;  ///< maps × states
 
-/// A witness that fails its check is a fault of krohn's, and nothing may be claimed on it.
-void require(bool checked, std::string_view property) {
-  if (!checked) throw Error(fmt::format("the witness against \"{}\" failed its check; please report this", property));
-}
-
 std::string listed(const Dfa& dfa, const std::vector<State>& states) {
   std::string text;
   for (std::size_t i = 0; i < std::min<std::size_t>(states.size(), 12); ++i)
@@ -327,7 +312,7 @@ class ByClasses {
   std::string some_cycle() const {
     if (groups_.empty()) return {};
     const MaximalSubgroup& group = groups_.front();
-    require(order_on(dfa_, group.generators.front(), group.states) > 1, "aperiodic");
+    require_witness(order_on(dfa_, group.generators.front(), group.states) > 1, "aperiodic");
     return describe(group);
   }
 
@@ -337,7 +322,7 @@ class ByClasses {
       const std::optional<Word> word = odd_word(green_.loops(group.d_class));
       if (!word) return describe(group);
       const std::uint64_t order = order_on(dfa_, *word, group.states);
-      require((order & (order - 1)) != 0, "2-groups only");
+      require_witness((order & (order - 1)) != 0, "2-groups only");
       return fmt::format("{}; {} has order {} there", describe(group), quoted_letters(dfa_.alphabet(), *word), order);
     }
     return {};
@@ -349,7 +334,7 @@ class ByClasses {
       const auto words = coprime_words(green_.loops(group.d_class));
       if (!words) return describe(group);
       const auto& [u, v] = *words;
-      require(has_coprime_orders(dfa_, u, v, group.states), "solvable groups");
+      require_witness(has_coprime_orders(dfa_, u, v, group.states), "solvable groups");
       return fmt::format("{}; there {}, {} and their product have orders coprime in pairs (Thompson)", describe(group),
                          quoted_letters(dfa_.alphabet(), u), quoted_letters(dfa_.alphabet(), v));
     }
@@ -368,7 +353,7 @@ class ByClasses {
     if (!check)
       return undecided(property,
                        fmt::format("not checked among {}: {}", counted(checked_maps(), "map"), std::move(witness)));
-    require(*check, property);
+    require_witness(*check, property);
     return decided(property, std::move(witness));
   }
 
@@ -380,7 +365,7 @@ class ByClasses {
       const Word& word = green_.d_classes()[d].word;
       Word longer{green_.row_changing_generator(d)};
       longer.insert(longer.end(), word.begin(), word.end());
-      require(images_of_word(dfa_, longer) != images_of_word(dfa_, word), "L-trivial");
+      require_witness(images_of_word(dfa_, longer) != images_of_word(dfa_, word), "L-trivial");
       return checked(
           "L-trivial", left_multiple(dfa_, longer, word, checked_maps()),
           fmt::format("{} L {}", quoted_letters(dfa_.alphabet(), longer), quoted_letters(dfa_.alphabet(), word)));
@@ -399,7 +384,7 @@ class ByClasses {
         for (std::uint32_t column = 0; column < box.l_classes; ++column) {
           if (cells.cells[row][column]) continue;
           const Word word = green_.cell_word(d, row, column);
-          require(!is_idempotent_word(dfa_, word), "DA");
+          require_witness(!is_idempotent_word(dfa_, word), "DA");
           return checked(
               "DA", is_regular_word(dfa_, word, checked_maps()),
               fmt::format("{} lies in a regular class and is not idempotent", quoted_letters(dfa_.alphabet(), word)));

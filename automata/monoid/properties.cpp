@@ -14,6 +14,7 @@
 
 #include "krohn/automata/dfa/graph.h"
 #include "krohn/automata/dfa/shown_word.h"
+#include "krohn/automata/monoid/state_pairs.h"
 #include "krohn/automata/monoid/witness_check.h"
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/groups/base/error.h"
@@ -104,89 +105,8 @@ void draw_conclusions(std::vector<Verdict>& verdicts) {
 
 namespace {
 
-constexpr State kMaxPairedStates = 4000;
 constexpr std::uint64_t kFirstElements = 20'000;
 constexpr std::uint64_t kFirstNumbers = 20'000'000;  ///< elements × states
-
-/// A shortest non-empty word from a state to one that `goal` takes, if there is one.
-template <class Goal>
-std::optional<Word> shortest_path(const Dfa& dfa, State from, Goal goal) {
-  std::vector<std::optional<Word>> words(dfa.states());
-  std::vector<State> queue;
-  const auto extend = [&](const Word& word, State state) -> std::optional<Word> {
-    for (Letter letter = 0; letter < dfa.letters(); ++letter) {
-      const State to = dfa.next(state, letter);
-      if (words[to]) continue;
-      words[to] = word;
-      words[to]->push_back(letter);
-      if (goal(to)) return words[to];
-      queue.push_back(to);
-    }
-    return std::nullopt;
-  };
-  if (auto found = extend({}, from)) return found;
-  for (std::size_t i = 0; i < queue.size(); ++i)
-    if (auto found = extend(*words[queue[i]], queue[i])) return found;
-  return std::nullopt;
-}
-
-/// Depth first over the pairs {p, q} of different states.
-class Pairs {
- public:
-  explicit Pairs(const Dfa& dfa) : dfa_(dfa), n_(dfa.states()), colour_(std::size_t{n_} * n_, kNew) {}
-
-  std::string recurring() {
-    for (State p = 0; p < n_; ++p)
-      for (State q = p + 1; q < n_; ++q)
-        if (colour_[number(p, q)] == kNew)
-          if (std::string word = walk(number(p, q)); !word.empty()) return word;
-    return {};
-  }
-
- private:
-  enum Colour : std::uint8_t { kNew, kOpen, kDone };
-  struct Step {
-    std::size_t pair;
-    Letter next = 0;  ///< the letter to try next
-  };
-
-  std::size_t number(State p, State q) const { return std::size_t{std::min(p, q)} * n_ + std::max(p, q); }
-
-  std::string walk(std::size_t start) {
-    std::vector<Step> path{{start}};
-    colour_[start] = kOpen;
-    while (!path.empty()) {
-      Step& step = path.back();
-      if (step.next == dfa_.letters()) {
-        colour_[step.pair] = kDone;
-        path.pop_back();
-        continue;
-      }
-      const Letter letter = step.next++;
-      const State p = dfa_.next(static_cast<State>(step.pair / n_), letter),
-                  q = dfa_.next(static_cast<State>(step.pair % n_), letter);
-      const std::size_t to = number(p, q);
-      if (p == q || colour_[to] == kDone) continue;
-      if (colour_[to] == kOpen) return describe(path, to);
-      colour_[to] = kOpen;
-      path.push_back({to});
-    }
-    return {};
-  }
-
-  std::string describe(const std::vector<Step>& path, std::size_t to) const {
-    const auto from = std::find_if(path.begin(), path.end(), [&](const Step& step) { return step.pair == to; });
-    Word word;
-    for (auto step = from; step != path.end(); ++step) word.push_back(step->next - 1);
-    return fmt::format("{} takes the states {} and {} to themselves or each other",
-                       quoted_letters(dfa_.alphabet(), word), dfa_.state_name(static_cast<State>(to / n_)),
-                       dfa_.state_name(static_cast<State>(to % n_)));
-  }
-
-  const Dfa& dfa_;
-  State n_;
-  std::vector<Colour> colour_;
-};
 
 struct Cycles {
   std::string any, odd;  ///< witnesses for a cycle, and for one whose length is no power of two
@@ -260,17 +180,20 @@ std::string returning_state(const Dfa& dfa) {
     for (Letter letter = 0; letter < dfa.letters(); ++letter) {
       const State away = dfa.next(state, letter);
       if (away == state || component[away] != component[state]) continue;
-      const std::optional<Word> back = shortest_path(dfa, away, [&](State to) { return to == state; });
       return fmt::format("{} leaves state {}, and {} enters it again",
                          quoted_letters(dfa.alphabet(), std::array{letter}), dfa.state_name(state),
-                         quoted_letters(dfa.alphabet(), back.value()));
+                         quoted_letters(dfa.alphabet(), word_between(dfa, away, state)));
     }
   return {};
 }
 
 Verdict definite(const Dfa& dfa, const std::string& limit) {
-  if (dfa.states() > kMaxPairedStates) return undecided("definite", limit);
-  return decided("definite", Pairs(dfa).recurring());
+  if (dfa.states() > kMostPairedStates) return undecided("definite", limit);
+  const PairPaths paths = pair_paths(dfa, std::vector<bool>(dfa.states(), true));
+  if (!paths.cycle) return decided("definite", {});
+  return decided("definite", fmt::format("{} takes the states {} and {} to themselves",
+                                         quoted_letters(dfa.alphabet(), paths.cycle->word),
+                                         dfa.state_name(paths.cycle->p), dfa.state_name(paths.cycle->q)));
 }
 
 std::string endless_words(const Dfa& dfa) {
@@ -279,10 +202,10 @@ std::string endless_words(const Dfa& dfa) {
   const std::vector<bool> useful = coaccessible_states(dfa);
   for (const State state : words.states()) {
     if (!useful[state]) continue;
-    const auto loop = shortest_path(dfa, state, [&](State to) { return to == state; });
+    const auto loop = shortest_word(
+        dfa, state, [&](State to) { return to == state; }, /*may_be_empty=*/false);
     if (!loop) continue;
-    Word end;
-    if (!dfa.accepts(state)) end = *shortest_path(dfa, state, [&](State to) { return dfa.accepts(to); });
+    const Word end = shortest_word(dfa, state, [&](State to) { return dfa.accepts(to); }).value();
     return product_of_words(dfa.alphabet(), {{*words.to(state)}, {*loop, true}, {end}}) + " for every n";
   }
   throw Error("a language that is not finite has no state that a word brings back");
@@ -373,7 +296,7 @@ class MeetingPairs {
 };
 
 /// Breadth first over the images of all states, as sets of bits.
-std::optional<Word> shortest_word(const Dfa& dfa, std::uint64_t max_sets) {
+std::optional<Word> shortest_resetting_word(const Dfa& dfa, std::uint64_t max_sets) {
   constexpr State kBits = 32;
   const std::size_t words = (std::size_t{dfa.states()} + kBits - 1) / kBits;
   std::vector<std::uint32_t> set(words, 0);
@@ -458,7 +381,7 @@ Synchronisation synchronise(const Dfa& dfa, std::uint64_t max_sets) {
     require(never_meet(dfa, found.first, found.second));
     return found;
   }
-  std::optional<Word> word = shortest_word(dfa, max_sets);
+  std::optional<Word> word = shortest_resetting_word(dfa, max_sets);
   found.is_shortest = word.has_value();
   found.word = word ? *std::move(word) : greedy_word(dfa, pairs);
   found.answer = Answer::kYes;

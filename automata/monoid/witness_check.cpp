@@ -19,6 +19,17 @@
 #include "krohn/groups/transformations/transformation_monoid.h"
 
 namespace krohn {
+
+void require_witness(bool checked, std::string_view property) {
+  if (!checked) throw Error(fmt::format("the witness against \"{}\" failed its check; please report this", property));
+}
+
+Word joined(std::initializer_list<const Word*> words) {
+  Word all;
+  for (const Word* word : words) all.insert(all.end(), word->begin(), word->end());
+  return all;
+}
+
 namespace {
 
 constexpr const char* kProperty = "right regular idempotents";
@@ -50,12 +61,6 @@ struct Idempotent {
   Transformation map;
   Word word;
 };
-
-Word joined(std::initializer_list<const Word*> words) {
-  Word all;
-  for (const Word* word : words) all.insert(all.end(), word->begin(), word->end());
-  return all;
-}
 
 class Search {
  public:

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
@@ -47,6 +49,13 @@ Verdict right_regular_idempotents(const Dfa& dfa, std::uint64_t max_elements);
 
 /// "with e = "0" and f = "22", efe and fe differ from state 0, and so do (ef)ⁿ(fe)ⁿ and (fe)ⁿ".
 std::string to_string(const CrossingIdempotents& found, const Dfa& dfa);
+
+/// Throws Error unless `checked`: a witness against `property` that fails its check is a fault of krohn's, and nothing
+/// may be claimed on it.
+void require_witness(bool checked, std::string_view property);
+
+/// The words one after another.
+Word joined(std::initializer_list<const Word*> words);
 
 /// Where every state goes. O(states · |word|).
 std::vector<State> images_of_word(const Dfa& dfa, std::span<const Letter> word);

@@ -21,6 +21,7 @@
 #include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/record_set.h"
 #include "krohn/groups/base/time_limit.h"
+#include "krohn/groups/base/union_find.h"
 
 namespace krohn {
 
@@ -548,26 +549,6 @@ class Congruence {
   std::uint64_t tries_ = 0, hits_ = 0;
 };
 
-/// Classes of points that only ever merge, the points being as many as are asked for.
-class GrowingClasses {
- public:
-  bool unite(std::size_t a, std::size_t b) {
-    a = find(a), b = find(b);
-    if (a == b) return false;
-    parent_[std::max(a, b)] = std::min(a, b);
-    return true;
-  }
-  bool together(std::size_t a, std::size_t b) { return find(a) == find(b); }
-
- private:
-  std::size_t find(std::size_t point) {
-    while (parent_.size() <= point) parent_.push_back(parent_.size());
-    while (parent_[point] != point) point = parent_[point] = parent_[parent_[point]];
-    return point;
-  }
-  std::vector<std::size_t> parent_;
-};
-
 class EqualitySearch {
  public:
   EqualitySearch(const Nfa& a, const Nfa& b, const QuestionLimits& limits)
@@ -596,8 +577,8 @@ class EqualitySearch {
         const Pair here = pairs_[node];
         for (Letter letter = 0; letter < letters_; ++letter) {
           const Pair next{a_.next(here.a, letter), b_.next(here.b, letter)};
-          if (!classes_.together(2 * std::size_t{next.a}, 2 * std::size_t{next.b} + 1))
-            layer.push_back({next, node, letter});
+          const auto [left, right] = points(next);
+          if (classes_.find(left) != classes_.find(right)) layer.push_back({next, node, letter});
         }
       }
     }
@@ -627,21 +608,24 @@ class EqualitySearch {
     if (differ) found_ = node;
   }
 
+  /// Two points of `classes_`, which has them from now on.
+  std::pair<std::size_t, std::size_t> points(Pair pair) {
+    const std::size_t left = 2 * std::size_t{pair.a}, right = 2 * std::size_t{pair.b} + 1;
+    classes_.grow(std::max(left, right) + 1);
+    return {left, right};
+  }
+
   /// By the pairs met so far; otherwise it is one of them from now on.
   bool is_implied(Pair pair) {
-    const std::size_t left = 2 * std::size_t{pair.a}, right = 2 * std::size_t{pair.b} + 1;
-    if (classes_.together(left, right)) return true;
-    if (!congruence_.pays()) {
-      classes_.unite(left, right);
-      return false;
-    }
+    const auto [left, right] = points(pair);
+    if (!classes_.unite(left, right)) return true;
+    if (!congruence_.pays()) return false;
     StateBits in_a(both_), in_b(both_);
     in_a.add(a_.members(pair.a), 0);
     in_b.add(b_.members(pair.b), offset_);
     const bool implied = congruence_.implies(in_a, in_b);
     congruence_.count(implied);
     if (!implied) congruence_.assume(in_a, in_b);
-    classes_.unite(left, right);
     return implied;
   }
 
@@ -650,7 +634,7 @@ class EqualitySearch {
   std::size_t offset_, both_;
   QuestionLimits limits_;
   Congruence congruence_;
-  GrowingClasses classes_;
+  UnionFind<std::size_t> classes_{0};
   std::vector<Pair> pairs_;  ///< numbered as the nodes of the tree
   WordTree tree_;
   WordTree::Index found_ = WordTree::kRoot;

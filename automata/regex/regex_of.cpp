@@ -87,15 +87,6 @@ std::string ranges_text(const CharacterSet& characters) {
   return text;
 }
 
-std::string token_text(const std::string& name) {
-  std::string text = "\"";
-  for (const char c : name) {
-    if (c == '"' || c == '\\') text += '\\';
-    text += c;
-  }
-  return text + '"';
-}
-
 /// A run of one and the same part in a sequence.
 struct Run {
   Id part;
@@ -356,7 +347,7 @@ std::string RegexTerms::letters_text(std::span<const Letter> letters, bool& is_u
   for (const Letter letter : letters) {
     const Symbol& symbol = alphabet_[letter];
     ranges.insert(ranges.end(), symbol.characters.begin(), symbol.characters.end());
-    if (symbol.characters.empty()) alternatives.push_back(token_text(symbol.name));
+    if (symbol.characters.empty()) alternatives.push_back(in_escaped_quotes(symbol.name));
   }
   if (!ranges.empty()) alternatives.insert(alternatives.begin(), regex_class(normalised(std::move(ranges))));
   is_union = alternatives.size() > 1;

@@ -337,12 +337,6 @@ struct Flags {
   bool ignores_case = false, multiline = false;
 };
 
-/// The characters of \w.
-const CharacterSet& word_characters() {
-  static const CharacterSet characters{{U'0', U'9'}, {U'A', U'Z'}, {U'_', U'_'}, {U'a', U'z'}};
-  return characters;
-}
-
 class Parser {
  public:
   Parser(std::string_view expression, const std::optional<Alphabet>& alphabet, std::uint64_t max_size, bool search)
@@ -435,7 +429,7 @@ class Parser {
     const bool is_line = flags_.multiline && (sign == U'^' || sign == U'$');
     const bool is_start = sign == U'^' || sign == U'A', is_end = sign == U'$' || sign == U'z';
     if (is_line) number_of_set({{U'\n', U'\n'}}, false);
-    if (!is_start && !is_end) number_of_set(word_characters(), false);
+    if (!is_start && !is_end) number_of_set(*named_class(U'w'), false);
     RegexContexts contexts = 0;
     for (const RegexNeighbour before : {kEnd, kLineBreak, kWord, kOther})
       for (const RegexNeighbour behind : {kEnd, kLineBreak, kWord, kOther}) {
@@ -790,7 +784,8 @@ RegexNeighbour neighbour(const Symbol& symbol) {
   if (symbol.characters.empty()) return RegexNeighbour::kOther;
   const char32_t first = symbol.characters.front().first;
   if (first == U'\n') return RegexNeighbour::kLineBreak;
-  return contains(word_characters(), first) ? RegexNeighbour::kWord : RegexNeighbour::kOther;
+  static const CharacterSet word = *named_class(U'w');
+  return contains(word, first) ? RegexNeighbour::kWord : RegexNeighbour::kOther;
 }
 
 RegexTree parse_regex_syntax(std::string_view expression, const std::optional<Alphabet>& alphabet,

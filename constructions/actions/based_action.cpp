@@ -17,6 +17,7 @@
 
 #include "krohn/automata/dfa/graph.h"
 #include "krohn/groups/base/error.h"
+#include "krohn/groups/base/primes.h"
 #include "krohn/groups/base/stated_functions.h"
 #include "krohn/groups/base/union_find.h"
 
@@ -708,18 +709,6 @@ Element transform(const Element& exponents, const SmithForm& form) {
   return result;
 }
 
-/// p^a with a ≥ 1 for each prime p, in increasing order of p.
-std::vector<std::uint64_t> prime_powers(std::uint64_t n) {
-  std::vector<std::uint64_t> powers;
-  for (std::uint64_t p = 2; p * p <= n; ++p) {
-    std::uint64_t power = 1;
-    while (n % p == 0) n /= p, power *= p;
-    if (power > 1) powers.push_back(power);
-  }
-  if (n > 1) powers.push_back(n);
-  return powers;
-}
-
 }  // namespace
 
 AbelianStructure abelian_structure(const Dfa& automaton, const TrackedStates& tracked) {
@@ -743,7 +732,7 @@ AbelianStructure primary_structure(const AbelianStructure& structure) {
   };
   std::vector<Part> parts;
   for (std::size_t factor = 0; factor < structure.orders.size(); ++factor)
-    for (const std::uint64_t power : prime_powers(structure.orders[factor])) parts.push_back({power, factor});
+    for (const auto& [prime, power] : prime_powers(structure.orders[factor])) parts.push_back({power, factor});
   if (parts.empty()) return structure;
   AbelianStructure primary;
   for (const Part& part : parts) primary.orders.push_back(part.order);

@@ -12,6 +12,7 @@
 #include "krohn/constructions/exactness/locked_rotation.h"
 #include "krohn/constructions/network/network.h"
 #include "krohn/groups/base/error.h"
+#include "krohn/groups/base/primes.h"
 
 namespace krohn {
 namespace {
@@ -186,16 +187,6 @@ std::vector<Orders> groupings(const Orders& coprime) {
   return all;
 }
 
-Orders prime_powers(std::uint32_t order) {
-  Orders powers;
-  for (std::uint32_t p = 2; order > 1; ++p) {
-    std::uint32_t power = 1;
-    for (; order % p == 0; order /= p) power *= p;
-    if (power > 1) powers.push_back(power);
-  }
-  return powers;
-}
-
 std::size_t state_numbers(const Orders& orders) {
   std::size_t numbers = 0;
   for (const std::uint32_t order : orders) numbers += order == 2 ? 1 : 2;
@@ -213,7 +204,9 @@ class FactorLocks {
   /// The blocks with the fewest numbers of state for which all searches succeed.
   std::vector<Block> blocks(std::uint32_t order) {
     if (order == 1) return {};
-    std::vector<Orders> choices = groupings(prime_powers(order));
+    Orders parts;
+    for (const auto& [prime, power] : prime_powers(order)) parts.push_back(static_cast<std::uint32_t>(power));
+    std::vector<Orders> choices = groupings(parts);
     std::stable_sort(choices.begin(), choices.end(),
                      [](const Orders& a, const Orders& b) { return state_numbers(a) < state_numbers(b); });
     for (const Orders& orders : choices) {

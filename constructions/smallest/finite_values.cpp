@@ -7,6 +7,7 @@
 #include <set>
 
 #include "krohn/groups/base/error.h"
+#include "krohn/groups/base/primes.h"
 #include "krohn/groups/names/recognise.h"
 #include "krohn/groups/representations/least_representation.h"
 #include "krohn/groups/structure/series.h"
@@ -265,13 +266,8 @@ bool has_squares_that_do_not_commute(const std::vector<Map>& generators) {
 std::vector<Map> some_subgroup(const std::vector<Map>& generators, std::size_t degree) {
   std::vector<Map> candidates = generators;
   for (const Map& g : generators) {
-    std::uint64_t left = order_of(g);
-    const std::uint64_t order = left;
-    for (std::uint64_t p = 2; left > 1; ++p) {
-      if (left % p != 0) continue;
-      candidates.push_back(power(g, order / p));
-      while (left % p == 0) left /= p;
-    }
+    const std::uint64_t order = order_of(g);
+    for (const auto& [p, p_part] : prime_powers(order)) candidates.push_back(power(g, order / p));
   }
   std::vector<Map> chosen, elements{identity(degree)};
   for (const Map& candidate : candidates) {

@@ -15,6 +15,11 @@ class UnionFind {
  public:
   explicit UnionFind(Index points) : parent_(points) { std::iota(parent_.begin(), parent_.end(), Index{0}); }
 
+  /// More points, each alone.
+  void grow(Index points) {
+    while (parent_.size() < points) parent_.push_back(static_cast<Index>(parent_.size()));
+  }
+
   Index find(Index point) {
     while (parent_[point] != point) point = parent_[point] = parent_[parent_[point]];
     return point;

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "krohn/groups/base/error.h"
+#include "krohn/groups/base/primes.h"
 #include "krohn/groups/permutations/group_elements.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
 #include "krohn/groups/permutations/stabilisers.h"
@@ -66,12 +67,8 @@ constexpr std::array<SimpleGroup, 37> kSimpleGroups = {{
 
 /// Is n a power of one prime? The prime, if so.
 std::optional<std::uint64_t> prime_of_power(std::uint64_t n) {
-  for (std::uint64_t p = 2; p * p <= n; ++p) {
-    if (n % p) continue;
-    while (n % p == 0) n /= p;
-    return n == 1 ? std::optional(p) : std::nullopt;
-  }
-  return n > 1 ? std::optional(n) : std::nullopt;
+  const std::vector<PrimePower> powers = prime_powers(n);
+  return powers.size() == 1 ? std::optional(powers.front().prime) : std::nullopt;
 }
 
 /// A_n by n!/2.
@@ -117,24 +114,9 @@ std::string simple_group_name(const PermutationGroup& group, const Integer& orde
   return fmt::format("simple of order {}", order.str());
 }
 
-bool may_be_power_of_simple_order(Point n) {
-  if (n < 60 || n % 4) return false;
-  int primes = 0;
-  for (Point p = 2; n > 1; ++p) {
-    if (n % p) continue;
-    ++primes;
-    while (n % p == 0) n /= p;
-  }
-  return primes >= 3;
-}
+bool may_be_power_of_simple_order(Point n) { return n >= 60 && n % 4 == 0 && prime_powers(n).size() >= 3; }
 
 namespace {
-
-std::uint32_t least_prime_factor(std::uint64_t n) {
-  for (std::uint64_t p = 2; p * p <= n; ++p)
-    if (n % p == 0) return static_cast<std::uint32_t>(p);
-  return static_cast<std::uint32_t>(n);
-}
 
 /// The least m ≥ 1 with g^m in the group.
 std::uint64_t relative_order(const Permutation& g, const StabiliserChain& group) {
@@ -218,7 +200,8 @@ PermutationGroup CompositionSeries::add_solvable(const PermutationGroup& group) 
       StabiliserChain below(PermutationGroup::from_generators(group.degree(), generators));
       std::uint64_t rest = relative_order(next.value, below);
       std::vector<std::uint32_t> primes;
-      for (std::uint64_t m = rest; m > 1; m /= primes.back()) primes.push_back(least_prime_factor(m));
+      for (const auto& [prime, power] : prime_powers(rest))
+        for (std::uint64_t m = power; m > 1; m /= prime) primes.push_back(static_cast<std::uint32_t>(prime));
       for (const std::uint32_t prime : primes) {
         rest /= prime;
         const Permutation power = next.value.power(rest);

@@ -15,8 +15,8 @@
 #include <set>
 #include <utility>
 
-#include "krohn/automata/classes/state_pairs.h"
 #include "krohn/automata/dfa/shown_word.h"
+#include "krohn/automata/monoid/state_pairs.h"
 #include "krohn/automata/monoid/witness_check.h"
 #include "krohn/constructions/actions/based_action.h"
 #include "krohn/constructions/files/safetensors.h"

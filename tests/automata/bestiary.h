@@ -1,13 +1,12 @@
 // tests/automata/bestiary.h — small automata that decompositions are tried on.
 #pragma once
 
-#include <algorithm>
-#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
+#include "krohn/automata/language.h"
 
 namespace krohn {
 
@@ -30,60 +29,8 @@ inline Dfa random_automaton(std::mt19937& random, State states, Letter letters) 
   return automaton(maps, states);
 }
 
-/// A cycle, a transposition and a map of rank n−1: they generate all of T_n.
-inline Dfa full_transformation_monoid(State n) {
-  Maps maps(3, std::vector<State>(n));
-  for (auto& map : maps) std::iota(map.begin(), map.end(), State{0});
-  std::rotate(maps[0].begin(), maps[0].begin() + 1, maps[0].end());
-  std::swap(maps[1][0], maps[1][1]);
-  maps[2][0] = 1;
-  return automaton(maps, n);
-}
-
-/// One letter, q ↦ q + 1 modulo m.
-inline Dfa cycle(State m) {
-  Maps maps(1, std::vector<State>(m));
-  for (State q = 0; q < m; ++q) maps[0][q] = (q + 1) % m;
-  return automaton(maps, m);
-}
-
-/// A cycle and a transposition.
-inline Dfa symmetric_group(State n) {
-  Maps maps(2, std::vector<State>(n));
-  for (State q = 0; q < n; ++q) {
-    maps[0][q] = (q + 1) % n;
-    maps[1][q] = q < 2 ? 1 - q : q;
-  }
-  return automaton(maps, n);
-}
-
-/// Sums of products modulo m, × before + and −: (finished terms a, running product t), m² states.
-inline Dfa modular_arithmetic(State m) {
-  const State n = m * m;
-  Maps maps(m + 3, std::vector<State>(n));
-  for (State q = 0; q < n; ++q) {
-    const State a = q / m, t = q % m, closed = (a + t) % m * m;
-    for (State digit = 0; digit < m; ++digit) maps[digit][q] = a * m + t * digit % m;
-    maps[m][q] = closed + 1 % m;      // +
-    maps[m + 1][q] = closed + m - 1;  // −
-    maps[m + 2][q] = q;               // ×
-  }
-  return automaton(maps, n, 1 % m);
-}
-
-struct Tomita {
-  const char* language;
-  Maps maps;  ///< for 0 and 1
-};
-inline const Tomita kTomita[] = {
-    {"1*", {{1, 1}, {0, 1}}},
-    {"(10)*", {{2, 0, 2}, {1, 2, 2}}},
-    {"no odd run of 0s after an odd run of 1s", {{0, 2, 1, 4, 4}, {1, 0, 3, 2, 4}}},
-    {"no 000", {{1, 2, 3, 3}, {0, 0, 0, 3}}},
-    {"even 0s, even 1s", {{1, 0, 3, 2}, {2, 3, 0, 1}}},
-    {"0s − 1s ≡ 0 mod 3", {{1, 2, 0}, {2, 0, 1}}},
-    {"0*1*0*1*", {{0, 2, 2, 4, 4}, {1, 1, 3, 3, 4}}},
-};
+/// The automaton of a family with a number: "T" and 4, all maps of four points.
+inline Dfa family(const std::string& name, State number) { return named_language(name + std::to_string(number)); }
 
 /// The automaton of a table, over the letters a, b, …, that accepts nothing; initial state 0.
 inline Dfa of_table(State states, Letter letters, std::vector<State> table) {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "krohn/automata/cascades/cascade.h"
+#include "krohn/automata/cascades/emulation.h"
 #include "krohn/automata/cascades/holonomy.h"
 #include "krohn/groups/base/error.h"
 #include "tests/automata/bestiary.h"
@@ -18,6 +19,13 @@ inline std::vector<Label> widths(const Cascade& cascade) {
   std::vector<Label> result;
   for (const CascadeLayer& layer : cascade.layers) result.push_back(layer.width);
   return result;
+}
+
+/// The alphabet that each layer really needs.
+inline std::vector<std::size_t> alphabet_sizes(const Cascade& cascade) {
+  std::vector<std::size_t> sizes;
+  for (const CascadeLayer& layer : cascade.layers) sizes.push_back(layer.actions.size());
+  return sizes;
 }
 
 inline void require_shape(const Cascade& cascade, const Dfa& dfa) {
@@ -95,7 +103,7 @@ inline Cascade checked_chain(const Dfa& dfa, const ChainOptions& options = {}) {
 inline Cascade checked_holonomy(const Dfa& dfa) { return checked(holonomy_decomposition(dfa), dfa); }
 
 inline void require_reachable(const Cascade& cascade, const Dfa& dfa, std::uint64_t most = 1'000'000) {
-  const EmulationResult result = check_reachable(cascade, dfa, most);
+  const EmulationResult result = explore_emulation(label_machine(cascade), dfa, most);
   REQUIRE_MESSAGE(result.holds, result.counterexample);
 }
 

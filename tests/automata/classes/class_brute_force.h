@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
+#include "tests/automata/random_automata.h"
 
 namespace krohn::brute {
 
@@ -117,19 +118,6 @@ inline bool is_dot_depth_one(const Dfa& dfa, std::size_t k, std::size_t n) {
 
 inline bool is_piecewise_testable(const Dfa& dfa, std::size_t k) { return is_dot_depth_one(dfa, 1, k); }
 
-/// All words of at most `length` letters.
-inline std::vector<Word> words_up_to(Letter letters, std::size_t length) {
-  std::vector<Word> words{{}};
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i].size() == length) break;
-    for (Letter letter = 0; letter < letters; ++letter) {
-      words.push_back(words[i]);
-      words.back().push_back(letter);
-    }
-  }
-  return words;
-}
-
 /// ⋊w⋉, the ends as two more letters.
 inline Word between_ends(const Dfa& dfa, const Word& word) {
   Word all{dfa.letters()};
@@ -151,7 +139,7 @@ inline std::set<Word> factors(const Word& word, std::size_t k) {
 /// letters on each side of it, if in any.
 inline std::set<Word> permitted_factors(const Dfa& dfa, std::size_t k) {
   std::set<Word> permitted;
-  for (const Word& word : words_up_to(dfa.letters(), k + 2 * (dfa.states() - 1)))
+  for (const Word& word : short_words(dfa.letters(), k + 2 * (dfa.states() - 1)))
     if (dfa.accepts(dfa.run(word))) permitted.merge(factors(between_ends(dfa, word), k));
   return permitted;
 }
@@ -206,7 +194,7 @@ inline bool is_strictly_piecewise(const Dfa& dfa, std::size_t k) {
 
 /// After any k letters the answer is the same, whatever came before them.
 inline bool is_definite(const Dfa& dfa, std::size_t k) {
-  for (const Word& word : words_up_to(dfa.letters(), k)) {
+  for (const Word& word : short_words(dfa.letters(), k)) {
     if (word.size() < k) continue;
     std::set<bool> answers;
     for (State state = 0; state < dfa.states(); ++state) answers.insert(dfa.accepts(dfa.run(word, state)));
@@ -217,10 +205,10 @@ inline bool is_definite(const Dfa& dfa, std::size_t k) {
 
 /// After the first k letters the answer is the same, whatever comes after them.
 inline bool is_reverse_definite(const Dfa& dfa, std::size_t k) {
-  for (const Word& word : words_up_to(dfa.letters(), k)) {
+  for (const Word& word : short_words(dfa.letters(), k)) {
     if (word.size() < k) continue;
     std::set<bool> answers;
-    for (const Word& end : words_up_to(dfa.letters(), dfa.states()))
+    for (const Word& end : short_words(dfa.letters(), dfa.states()))
       answers.insert(dfa.accepts(dfa.run(end, dfa.run(word))));
     if (answers.size() > 1) return false;
   }

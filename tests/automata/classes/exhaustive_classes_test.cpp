@@ -68,7 +68,7 @@ void check_factors(const Dfa& dfa, const ClassVerdict& verdict, Tally& tally) {
     return fmt::format("{}{}{}", word.front() == dfa.letters() ? "⋊" : "", dfa.alphabet().format_word(inner),
                        word.back() == dfa.letters() + 1 ? "⋉" : "");
   };
-  for (const Word& word : brute::words_up_to(dfa.letters() + 2, k)) {
+  for (const Word& word : short_words(dfa.letters() + 2, k)) {
     if (word.empty() || permitted.contains(word)) continue;
     bool shaped = word.size() > 1, minimal = true;
     for (std::size_t i = 0; i < word.size(); ++i) {

@@ -227,7 +227,7 @@ TEST_CASE("an SVG has a title, a description and colours for dark pages, and sta
 }
 
 TEST_CASE("the terminal shows every cell, and a star for every group") {
-  const Dfa dfa = full_transformation_monoid(4);
+  const Dfa dfa = named_language("T4");
   const Algebra algebra = analyse(dfa);
   const std::string text = egg_box_text(dfa, algebra);
   std::size_t cells = 0;
@@ -240,7 +240,7 @@ TEST_CASE("the terminal shows every cell, and a star for every group") {
 }
 
 TEST_CASE("large boxes are given by their numbers, and classes past the limit are counted") {
-  const Dfa dfa = full_transformation_monoid(5);
+  const Dfa dfa = named_language("T5");
   const Algebra algebra = analyse(dfa);
   EggBoxOptions options;
   options.max_side = 4;
@@ -260,7 +260,7 @@ TEST_CASE("the picture is DOT that Graphviz lays out, the same bytes each time")
 }
 
 TEST_CASE("the picture says which classes are regular and how large their H-classes are, and typesets groups") {
-  const Dfa full = full_transformation_monoid(3);
+  const Dfa full = named_language("T3");
   const std::string dot = egg_box_dot(full, analyse(full));
   for (const char* text :
        {"regular, |H| = 6", "regular, |H| = 2", "regular, |H| = 1", "S<SUB>3</SUB>", "Z<SUB>2</SUB>"}) {

@@ -37,44 +37,6 @@ std::string error_of(const std::string& path, const LanguageOptions& options = {
 
 bool accepts(const Dfa& dfa, const std::string& word) { return dfa.accepts(dfa.run(dfa.alphabet().parse_word(word))); }
 
-/// Tomita's languages by their definitions.
-bool in_tomita(int number, const std::string& word) {
-  const auto count = [&](const std::string& part) {
-    std::size_t found = 0;
-    for (std::size_t at = 0; (at = word.find(part, at)) != std::string::npos; ++at) ++found;
-    return found;
-  };
-  std::size_t blocks = 0;
-  bool bad_block_pair = false;
-  switch (number) {
-    case 1:
-      return count("0") == 0;
-    case 2:
-      return word.size() % 2 == 0 && word == [&] {
-        std::string alternating;
-        while (alternating.size() < word.size()) alternating += "10";
-        return alternating;
-      }();
-    case 3:  // no odd block of 1s is followed by an odd block of 0s
-      for (std::size_t i = 0; i < word.size();) {
-        std::size_t ones = 0, zeros = 0;
-        for (; i < word.size() && word[i] == '1'; ++i) ++ones;
-        for (; i < word.size() && word[i] == '0'; ++i) ++zeros;
-        bad_block_pair = bad_block_pair || (ones % 2 == 1 && zeros % 2 == 1);
-      }
-      return !bad_block_pair;
-    case 4:
-      return count("000") == 0;
-    case 5:
-      return count("0") % 2 == 0 && count("1") % 2 == 0;
-    case 6:
-      return (count("0") + 2 * count("1")) % 3 == 0;
-    default:  // 0*1*0*1*
-      for (std::size_t i = 1; i < word.size(); ++i) blocks += word[i] != word[i - 1];
-      return blocks + (!word.empty() && word[0] == '1') <= 3;
-  }
-}
-
 }  // namespace
 
 /// "An a, then 1,000 letters" repeatedly, from every start: 2,005 states, and a deterministic automaton would need
@@ -108,25 +70,6 @@ TEST_CASE("every file of the corpus loads, and three minimisers agree on its siz
       ++loaded;
     }
   CHECK(loaded == 29);
-}
-
-TEST_CASE("AALpy's files hold Tomita's languages, but for a word of the second and the third") {
-  // AALpy's file of the third forgets, after 1 00, that a new block of 1s may be odd: it rejects 100110.
-  const Dfa third = read_automaton_file(data + "/aalpy/tomita_3.dot");
-  CHECK(in_tomita(3, "100110"));
-  CHECK_FALSE(accepts(third, "100110"));
-  for (const int number : {1, 2, 4, 5, 6, 7}) {
-    CAPTURE(number);
-    const unsigned shortest = number == 2 ? 1 : 0;  // AALpy's second rejects the empty word
-    const Dfa dfa = read_automaton_file(data + "/aalpy/tomita_" + std::to_string(number) + ".dot");
-    for (unsigned length = shortest; length <= 10; ++length)
-      for (unsigned bits = 0; bits < (1u << length); ++bits) {
-        std::string word;
-        for (unsigned i = 0; i < length; ++i) word += (bits >> i & 1) != 0 ? '1' : '0';
-        CAPTURE(word);
-        CHECK(accepts(dfa, word) == in_tomita(number, word));
-      }
-  }
 }
 
 TEST_CASE("MLRegTest's alphabet is its symbol table's, and a missing arc rejects") {

@@ -101,9 +101,9 @@ TEST_CASE("Tomita: 1, 2, 4, 7 star-free; 3, 5 two-groups; 6 solvable; 3 quasi-ap
   const Answer yes = Answer::kYes, no = Answer::kNo;
   const Fact facts[] = {{yes, yes, yes}, {yes, yes, yes}, {no, yes, yes}, {yes, yes, yes},
                         {no, yes, no},   {no, no, no},    {yes, yes, yes}};
-  for (std::size_t i = 0; i < std::size(facts); ++i) {
-    CAPTURE(kTomita[i].language);
-    const Dfa dfa = automaton(kTomita[i].maps, static_cast<State>(kTomita[i].maps[0].size()));
+  for (State i = 0; i < std::size(facts); ++i) {
+    CAPTURE(i);
+    const Dfa dfa = family("tomita", i + 1);
     CHECK(answer(dfa, "aperiodic") == facts[i].aperiodic);
     CHECK(answer(dfa, "2-groups only") == facts[i].two_groups);
     CHECK(answer(dfa, "solvable groups") == yes);
@@ -123,7 +123,7 @@ TEST_CASE("groups: S_3 and S_4 solvable, A_5 and S_5 not; modular arithmetic has
   CHECK(answer(permutations({{1, 2, 3, 0}, {1, 0, 2, 3}}), "solvable groups") == Answer::kYes);
   CHECK(answer(permutations({{1, 2, 3, 4, 0}, {1, 0, 2, 3, 4}}), "solvable groups") == Answer::kNo);
   CHECK(answer(permutations({{1, 2, 0, 3, 4}, {0, 1, 3, 4, 2}}), "solvable groups") == Answer::kNo);
-  const Algebra arithmetic = analyse(modular_arithmetic(5));
+  const Algebra arithmetic = analyse(named_language("modarith5"));
   std::set<std::string> names;
   for (const MaximalSubgroup& group : arithmetic.groups) names.insert(group.name);
   CHECK(arithmetic.verdict("solvable groups").answer == Answer::kYes);
@@ -134,7 +134,7 @@ TEST_CASE("groups: S_3 and S_4 solvable, A_5 and S_5 not; modular arithmetic has
 TEST_CASE("a monoid past the limit leaves local properties unknown and says so") {
   AlgebraOptions options;
   options.max_elements = 100;
-  const Algebra algebra = analyse(full_transformation_monoid(5), options);
+  const Algebra algebra = analyse(named_language("T5"), options);
   CHECK(algebra.size == 3125);
   CHECK(algebra.verdict("aperiodic").answer == Answer::kNo);
   CHECK(algebra.verdict("locally testable").answer == Answer::kNo);  // for it follows
@@ -198,7 +198,7 @@ ComplexityBounds bounds(const Dfa& dfa) {
 TEST_CASE("all maps of n points have complexity n-1; aperiodic monoids 0; groups 1") {
   for (State n = 2; n <= 5; ++n) {
     CAPTURE(n);
-    const ComplexityBounds full = bounds(full_transformation_monoid(n));
+    const ComplexityBounds full = bounds(family("T", n));
     CHECK(full.lower == n - 1);
     CHECK(full.upper == n - 1);
   }

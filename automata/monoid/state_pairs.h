@@ -1,4 +1,4 @@
-// automata/classes/state_pairs.h — pairs of different states read side by side: how long they can stay apart.
+// automata/monoid/state_pairs.h — pairs of different states read side by side: how long they can stay apart.
 #pragma once
 
 #include <cstdint>
@@ -25,15 +25,18 @@ struct PairPaths {
   std::optional<StandingPair> cycle;
 };
 
-/// Depth first. O(n² · letters) time, 5n²/2 bytes. Throws LimitError past 4,000 states.
+inline constexpr State kMostPairedStates = 4000;
+
+/// Depth first. O(n² · letters) time, 5n²/2 bytes. Throws LimitError past kMostPairedStates.
 PairPaths pair_paths(const Dfa& dfa, const std::vector<bool>& counts);
 
-/// A shortest word, the empty one included, from a state to one that `goal` takes, if there is one. O(n · letters).
-std::optional<Word> shortest_word(const Dfa& dfa, State from, const std::function<bool(State)>& goal);
+/// A shortest word from a state to one that `goal` takes, if there is one. O(n · letters).
+std::optional<Word> shortest_word(const Dfa& dfa, State from, const std::function<bool(State)>& goal,
+                                  bool may_be_empty = true);
 /// A shortest word from one state to another; there must be one.
 Word word_between(const Dfa& dfa, State from, State to);
 
-/// A shortest word that is accepted from one of the states only, if there is one. O(n² · letters).
+/// A shortest word that is accepted from one of the states only, if there is one.
 std::optional<Word> telling_word(const Dfa& dfa, State p, State q);
 
 }  // namespace krohn

@@ -1,18 +1,16 @@
-#include "krohn/automata/classes/state_pairs.h"
+#include "krohn/automata/monoid/state_pairs.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
 
+#include "krohn/automata/operations/equivalence.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 
 namespace krohn {
 namespace {
-
-constexpr State kMaxPairedStates = 4000;
 
 class Walk {
  public:
@@ -101,31 +99,33 @@ class Walk {
 }  // namespace
 
 PairPaths pair_paths(const Dfa& dfa, const std::vector<bool>& counts) {
-  if (dfa.states() > kMaxPairedStates)
+  if (dfa.states() > kMostPairedStates)
     throw LimitError(
-        fmt::format("{}; pairs of states are compared up to {}", counted(dfa.states(), "state"), kMaxPairedStates));
+        fmt::format("{}; pairs of states are compared up to {}", counted(dfa.states(), "state"), kMostPairedStates));
   return Walk(dfa, counts).paths();
 }
 
-std::optional<Word> shortest_word(const Dfa& dfa, State from, const std::function<bool(State)>& goal) {
+std::optional<Word> shortest_word(const Dfa& dfa, State from, const std::function<bool(State)>& goal,
+                                  bool may_be_empty) {
+  if (may_be_empty && goal(from)) return Word{};
   std::vector<State> queue{from}, parent(dfa.states(), dfa.states());
   std::vector<Letter> letter_of(dfa.states());
   parent[from] = from;
-  for (std::size_t i = 0; i < queue.size(); ++i) {
-    if (goal(queue[i])) {
-      Word word;
-      for (State state = queue[i]; state != from; state = parent[state]) word.push_back(letter_of[state]);
-      std::reverse(word.begin(), word.end());
-      return word;
-    }
+  for (std::size_t i = 0; i < queue.size(); ++i)
     for (Letter letter = 0; letter < dfa.letters(); ++letter) {
       const State next = dfa.next(queue[i], letter);
-      if (parent[next] != dfa.states()) continue;
+      if (parent[next] != dfa.states() && next != from) continue;
+      if (goal(next)) {
+        Word word{letter};
+        for (State state = queue[i]; state != from; state = parent[state]) word.push_back(letter_of[state]);
+        std::reverse(word.begin(), word.end());
+        return word;
+      }
+      if (next == from) continue;
       parent[next] = queue[i];
       letter_of[next] = letter;
       queue.push_back(next);
     }
-  }
   return std::nullopt;
 }
 
@@ -134,27 +134,11 @@ Word word_between(const Dfa& dfa, State from, State to) {
 }
 
 std::optional<Word> telling_word(const Dfa& dfa, State p, State q) {
-  struct Arc {
-    std::uint64_t parent;
-    Letter letter;
+  const auto started_at = [&](State state) {
+    return Dfa::acceptor(dfa.alphabet(), {dfa.table().begin(), dfa.table().end()}, state,
+                         {dfa.outputs().begin(), dfa.outputs().end()});
   };
-  const auto number = [&](State a, State b) { return std::uint64_t{a} * dfa.states() + b; };
-  std::unordered_map<std::uint64_t, Arc> tree{{number(p, q), {number(p, q), 0}}};
-  std::vector<std::uint64_t> queue{number(p, q)};
-  for (std::size_t i = 0; i < queue.size(); ++i) {
-    const State a = static_cast<State>(queue[i] / dfa.states()), b = static_cast<State>(queue[i] % dfa.states());
-    if (dfa.accepts(a) != dfa.accepts(b)) {
-      Word word;
-      for (std::uint64_t at = queue[i]; at != queue[0]; at = tree.at(at).parent) word.push_back(tree.at(at).letter);
-      std::reverse(word.begin(), word.end());
-      return word;
-    }
-    for (Letter letter = 0; letter < dfa.letters(); ++letter) {
-      const std::uint64_t next = number(dfa.next(a, letter), dfa.next(b, letter));
-      if (tree.emplace(next, Arc{queue[i], letter}).second) queue.push_back(next);
-    }
-  }
-  return std::nullopt;
+  return distinguishing_word(started_at(p), started_at(q));
 }
 
 }  // namespace krohn
