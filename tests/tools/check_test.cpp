@@ -36,7 +36,7 @@ TEST_CASE("a failing word of another language than the model's own has a file") 
   REQUIRE(place.shell("krohn compile 'regex:(a|b)*abb' -o abb.safetensors").status == 0);
   const Outcome refuted = place.shell("krohn verify abb.safetensors --against 'regex:(a|b)*ab' --certificate ab.cert");
   CHECK(refuted.status == 1);
-  CHECK(contains(refuted.out, "the model computes its own automaton; checked again: "));
+  CHECK(contains(refuted.out, "the model computes its own automaton; re-checked: "));
   const Outcome alone = place.shell("krohn check ab.cert abb.safetensors");
   CHECK(alone.status == 0);
   CHECK(contains(alone.out, "established: refuted: wrong on \"ab\" (2 letters), and no shorter word fails"));

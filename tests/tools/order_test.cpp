@@ -13,7 +13,7 @@ TEST_CASE("verify in an evaluation order: exact weights in every association, ro
   CHECK(proved.status == 0);
   CHECK(contains(proved.out, "proved for all lengths, in every association of the letters' stored matrices"));
   CHECK(contains(proved.out, "scan evaluation"));
-  CHECK(contains(proved.out, "all right"));
+  CHECK(contains(proved.out, "all correct"));
 
   const Outcome refuted =
       place.shell("krohn verify z60.safetensors --precision bf16 --order scan --max-pairs 1e6 --json");

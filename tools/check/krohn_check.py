@@ -2006,7 +2006,7 @@ def established(steps, file):
     orders["any"] += ", with functions within 2^-21" * (method == "closed regions")
     sentence = f"{words}, in {arithmetic}, {orders[order]}" + ", with dense weights" * (claim["form"] == "dense")
     if operations:
-        others = [name for name in BOUND if name not in claim]
+        others = ["metadata"] if "model" in file.metadata else [name for name in BOUND if name not in claim]
         sentence += ", of the listed operations on the tensors that they name"
         sentence += f" ({' and '.join(others)} {'was' if len(others) == 1 else 'were'} not compared)" * bool(others)
     if brings:

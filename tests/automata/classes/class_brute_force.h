@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -42,11 +41,10 @@ bool depends_on(const Dfa& dfa, const Signature& start, Step step) {
 /// one state of a minimal automaton, for signatures are a congruence. Nothing past `max_signatures`.
 inline std::optional<bool> is_threshold_testable(const Dfa& dfa, std::uint64_t k, std::uint64_t t,
                                                  std::size_t max_signatures = SIZE_MAX) {
-  std::vector<Letter> letters(dfa.letters());
-  std::iota(letters.begin(), letters.end(), Letter{0});
+  const Letter letters = dfa.letters();
   std::uint64_t factors = 1;
-  for (std::uint64_t i = 0; i < k; ++i) factors *= std::max<std::size_t>(letters.size(), 1);
-  if (factors > 4096 || t > 250 || letters.size() > 250) return std::nullopt;
+  for (std::uint64_t i = 0; i < k; ++i) factors *= std::max(letters, Letter{1});
+  if (factors > 4096 || t > 250 || letters > 250) return std::nullopt;
   // A signature: the length up to k−1, the first and the last k−1 letters as far as there are, the numbers.
   const std::size_t ends = k - 1;
   const auto length_of = [](const std::string& s) {
@@ -58,7 +56,7 @@ inline std::optional<bool> is_threshold_testable(const Dfa& dfa, std::uint64_t k
   std::vector<const std::string*> queue{&state_of.begin()->first};
   for (std::size_t i = 0; i < queue.size(); ++i) {
     const State from = state_of.at(*queue[i]);
-    for (std::size_t c = 0; c < letters.size(); ++c) {
+    for (Letter c = 0; c < letters; ++c) {
       std::string next = *queue[i];
       const std::size_t length = length_of(next);
       const char letter = static_cast<char>(c);
@@ -69,14 +67,14 @@ inline std::optional<bool> is_threshold_testable(const Dfa& dfa, std::uint64_t k
       } else {
         std::size_t factor = 0;
         for (std::size_t at = 0; at < ends; ++at)
-          factor = factor * letters.size() + static_cast<unsigned char>(next[1 + ends + at]);
-        factor = factor * letters.size() + c;
+          factor = factor * letters + static_cast<unsigned char>(next[1 + ends + at]);
+        factor = factor * letters + c;
         char& number = next[1 + 2 * ends + factor];
         if (static_cast<unsigned char>(number) < t) ++number;
         for (std::size_t at = 0; at + 1 < ends; ++at) next[1 + ends + at] = next[1 + ends + at + 1];
         if (ends > 0) next[2 * ends] = letter;
       }
-      const State to = dfa.next(from, letters[c]);
+      const State to = dfa.next(from, c);
       const auto [known, fresh] = state_of.emplace(std::move(next), to);
       if (!fresh) {
         if (known->second != to) return false;

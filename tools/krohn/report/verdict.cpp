@@ -83,8 +83,8 @@ void print_line(const std::string& text) { fmt::print("  {}\n", wrapped(visible(
 std::string self_check_in_words(const SelfCheck& check, bool is_refuted) {
   std::string text = is_refuted ? "the model computes its own automaton" : "";
   if (is_refuted && check.length > 0) text += fmt::format(" on words of up to {}", counted(check.length, "letter"));
-  text += fmt::format("{}checked again: {}", is_refuted ? "; " : "",
-                      check.replayed_letters > 0 ? counted(check.replayed_letters, "letter") + " replayed, all right"
+  text += fmt::format("{}re-checked: {}", is_refuted ? "; " : "",
+                      check.replayed_letters > 0 ? counted(check.replayed_letters, "letter") + " replayed, all correct"
                                                  : "no letter was replayed");
   if (check.is_rechecked)
     text +=
@@ -110,7 +110,7 @@ void print_random_words(const Question& question, const ModelVerdict& verdict) {
   const Certificate& certificate = verdict.certificate;
   if (!verdict.sampled && !verdict.through_states && certificate.letters_tested > 0)
     print_line(fmt::format("{} of random words, seed {}: {}", counted(certificate.letters_tested, "letter"), seed,
-                           verdict.has_failed_on_random_words ? "the last one wrong" : "all right"));
+                           verdict.has_failed_on_random_words ? "the last one wrong" : "all correct"));
 }
 
 }  // namespace

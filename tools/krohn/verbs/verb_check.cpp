@@ -89,23 +89,33 @@ std::string said_of(const TrackedAutomaton& language) {
                      counted(states, "state"));
 }
 
-/// The files that a certificate of operations does not name by their digests.
-std::vector<std::string> not_compared(const Certificate& certificate) {
+struct Checked {
+  Certificate certificate;
+  std::optional<Network> network;
+  Recheck found;
+  std::optional<Compared> compared;
+  std::vector<std::string>
+      unread;  ///< beside the tensors, also says what is computed; the certificate does not bind it
+
+  int status() const { return found.established && !(compared && compared->difference) ? kDone : kRefuted; }
+};
+
+std::vector<std::string> unread_beside(const TensorFile& tensors, const Certificate& certificate) {
+  if (tensors.metadata.contains("model")) return {"metadata"};  // of a run
   std::vector<std::string> names;
   for (const char* name : kBoundFiles)
     if (!certificate.files.contains(name)) names.emplace_back(name);
   return names;
 }
 
-std::string bound_to(const Certificate& certificate) {
-  const std::vector<std::string> others = not_compared(certificate);
+std::string bound_to(const Checked& result) {
   std::string text = "of the listed operations on the tensors that they name";
   const char* before = ", beside the same";
-  for (const auto& [name, digest] : certificate.files)
+  for (const auto& [name, digest] : result.certificate.files)
     text += fmt::format("{} {}", std::exchange(before, " and"), name);
-  if (!others.empty())
-    text += fmt::format(": whether the model's other files ({}) ask for these operations and tokens was not compared",
-                        fmt::join(others, ", "));
+  if (!result.unread.empty())
+    text += fmt::format(": whether the model's {} ask{} for these operations and tokens was not compared",
+                        fmt::join(result.unread, " and "), result.unread.size() == 1 ? "s" : "");
   return text;
 }
 
@@ -124,8 +134,8 @@ std::string arithmetic_of(const Certificate& certificate) {
   return fmt::format("{} with {} to bf16, {}", format, counted(roundings, "rounding"), listed);
 }
 
-void print_report(const CheckArguments& options, const Certificate& certificate, const Network* network,
-                  const Recheck& found, const std::optional<Compared>& compared) {
+void print_report(const CheckArguments& options, const Checked& result) {
+  const auto& [certificate, network, found, compared, unread] = result;
   const std::string claim = claim_in_words(
       certificate, certificate.language ? certificate.language->automaton.alphabet() : network->automaton.alphabet());
   fmt::print("{}: {}: {}\n", visible(options.certificate), found.established ? "established" : "NOT established",
@@ -136,21 +146,12 @@ void print_report(const CheckArguments& options, const Certificate& certificate,
     fmt::print("  {}\n", wrapped(said_of(*certificate.language) +
                                      (compared ? "" : "; --against compares it with the one that you mean"),
                                  kCheckColumns, "    "));
-  if (certificate.operations) fmt::print("  {}\n", wrapped(bound_to(certificate), kCheckColumns, "    "));
+  if (certificate.operations) fmt::print("  {}\n", wrapped(bound_to(result), kCheckColumns, "    "));
   fmt::print("  {}\n", wrapped(certificate.method + ": " + found.finding, kCheckColumns, "    "));
   if (compared)
     fmt::print("  {}\n",
                wrapped(visible(options.against) + ": " + said_of(*compared, certificate), kCheckColumns, "    "));
 }
-
-struct Checked {
-  Certificate certificate;
-  std::optional<Network> network;
-  Recheck found;
-  std::optional<Compared> compared;
-
-  int status() const { return found.established && !(compared && compared->difference) ? kDone : kRefuted; }
-};
 
 /// The files of a model that are read to check it; the name alone where that is unknown, which its check then says.
 std::vector<std::string> files_of_model(const std::string& model) {
@@ -173,6 +174,7 @@ Checked checked(const CheckArguments& options, bool is_shared) {
   const CheckedModel model = result.network ? CheckedModel(*result.network) : CheckedModel(tensors);
   result.certificate = load_certificate(options.certificate, model);
   require_files(result.certificate, options.model);
+  result.unread = unread_beside(tensors, result.certificate);
   result.compared = compare_language(options, result.certificate, result.network ? &*result.network : nullptr);
   result.found = (is_shared && has_shares(result.certificate) ? recheck_by_ranks : recheck)(result.certificate, model,
                                                                                             options.limits);
@@ -180,7 +182,7 @@ Checked checked(const CheckArguments& options, bool is_shared) {
 }
 
 nlohmann::ordered_json json_of(const CheckArguments& options, const Checked& result) {
-  const auto& [certificate, network, found, compared] = result;
+  const auto& [certificate, network, found, compared, unread] = result;
   nlohmann::ordered_json json;
   json["certificate"] = options.certificate;
   json["model"] = options.model;
@@ -190,7 +192,7 @@ nlohmann::ordered_json json_of(const CheckArguments& options, const Checked& res
   if (certificate.operations) {
     json["operations"] = certificate.operations->list.size();
     json["roundings_to_bf16"] = roundings_to_bf16(*certificate.operations);
-    json["not_compared"] = not_compared(certificate);
+    json["not_compared"] = unread;
   }
   json["established"] = found.established;
   json["finding"] = found.finding;
@@ -288,8 +290,7 @@ int check(const CheckArguments& options) {
   if (options.json)
     print_json(json_of(options, result));
   else
-    print_report(options, result.certificate, result.network ? &*result.network : nullptr, result.found,
-                 result.compared);
+    print_report(options, result);
   return result.status();
 }
 
