@@ -137,12 +137,3 @@ TEST_CASE("Ctrl-C in the middle of writing") {
   CHECK(contains(outcome.err, "krohn: interrupted"));
   CHECK(place.files() == std::vector<std::string>{"was-writing"});
 }
-
-TEST_CASE("a size that is none says how sizes are written") {
-  const Workplace place("sizes");
-  for (const std::string size : {"4GB", "1.5G", "4g", "-1", "G", "''"}) {
-    CAPTURE(size);
-    check_refusal(place.shell("krohn verify absent.safetensors --memory " + size), "500M, 8G");
-  }
-  check_refusal(place.shell("krohn verify absent.safetensors --disk 16777216T"), "more than 2^64 bytes");
-}

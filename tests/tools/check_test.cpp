@@ -21,11 +21,6 @@ TEST_CASE("check: established 0, not established 1, refused 2, undecided 3") {
   CHECK(json::parse(proved.out)["established"] == true);
   CHECK(json::parse(proved.out)["claim"] == "proved");
 
-  const Outcome other_model = place.shell("krohn check z5.cert.json z3.safetensors");
-  CHECK(other_model.status == 2);
-  CHECK(contains(other_model.err, "about other weights"));
-  CHECK(place.shell("krohn check z5.safetensors z5.safetensors").status == 2);
-  CHECK(place.shell("krohn check none.json z5.safetensors").status == 2);
   CHECK(place.shell("krohn check z5.cert.json z5.safetensors --max-letters 10").status == 3);
 
   const Outcome forged = place.shell(
@@ -91,7 +86,6 @@ TEST_CASE("check --against compares the model's automaton with a language") {
   REQUIRE(place.shell("krohn convert 'regex:(a|b)*abb' abb.json").status == 0);
   CHECK(place.shell(check + "abb.json").status == 0);
   CHECK(json::parse(place.shell(check + "'regex:a' --json").out)["is_language"] == false);
-  CHECK(place.shell(check + "'regex:(a'").status == 2);
   REQUIRE(place.shell("krohn compile name:S5 --generators transpositions -o s5.safetensors").status == 0);
   REQUIRE(place.shell("krohn verify s5.safetensors --certificate s5.cert").status == 0);
   CHECK(place.shell("krohn check s5.cert s5.safetensors --against name:S5/transpositions").status == 0);

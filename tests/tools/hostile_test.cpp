@@ -155,43 +155,12 @@ TEST_CASE("files without end are refused, and soon") {
   CHECK(contains(word.out, "and what follows"));
 }
 
-TEST_CASE("files that are something else say so") {
+TEST_CASE("folders that other verbs write are read, and a format that is named needs no ending") {
   const Workplace place("kinds");
-  place.write("gru.pt", std::string("PK\3\4", 4) + std::string(100, '\0'));
-  place.write("gru.safetensors", std::string("PK\3\4", 4) + std::string(100, '\0'));
-  place.write("old.pt", std::string("\x80\2}q\0", 5) + std::string(100, '\0'));
-  place.write("letters.txt", "<EPS> 0\na 1\nb 2\n");
   REQUIRE(place
-              .shell("krohn compile name:parity --target onnx -o p.onnx && krohn compile name:parity --target numpy -o "
-                     "p.npz && krohn compile name:parity --target torch -o torch && krohn compile name:S3 "
-                     "--generators transpositions --target fla-deltanet -o fla")
+              .shell("krohn compile name:parity --target torch -o torch && krohn compile name:S3 --generators "
+                     "transpositions --target fla-deltanet -o fla")
               .status == 0);
-  for (const auto& [line, says] : std::vector<std::pair<std::string, std::string>>{
-           {"krohn verify gru.pt", "ZIP archive, as PyTorch's .pt (a Python pickle"},
-           {"krohn verify gru.pt", "safetensors.torch.save_file(model.state_dict()"},
-           {"krohn verify gru.safetensors", "ZIP archive"},
-           {"krohn info gru.pt", "ZIP archive"},
-           {"krohn verify old.pt", "pickle"},
-           {"krohn extract old.pt -o e.dot", "`krohn import model.safetensors --as KIND --against LANGUAGE -o FOLDER`"},
-           {"krohn info old.pt", "pickle"},
-           {"krohn snap gru.pt -o s.safetensors", "; then `krohn snap FOLDER`"},
-           {"krohn compare gru.pt old.pt", "; then `krohn compare FOLDER`"},
-           {"krohn info letters.txt", "a symbol table (names and numbers), not an automaton"},
-           {"krohn info p.onnx", "ONNX"},
-           {"krohn verify p.onnx", "ONNX"},
-           {"krohn verify p.npz", "ZIP archive"},
-           {"cp -r fla bare; rm bare/automaton.json; krohn info bare", "a checkpoint without automaton.json"},
-           {"krohn info .", "a folder; a language is a file"},
-           {"krohn tasks parity --length 8 --count 2 -o x.parquet", ".jsonl or .csv"},
-           {"krohn tasks parity --length 8 --count 2 -o x.npz", ".jsonl or .csv"},
-           {"krohn tasks parity --length 8 --count 2 -o x", ".jsonl or .csv"},
-       }) {
-    CAPTURE(line);
-    const Outcome outcome = place.shell(line);
-    CHECK(outcome.status == 2);
-    CHECK_MESSAGE(contains(outcome.err, says), outcome.err);
-  }
-  CHECK_FALSE(std::filesystem::exists(place / "x.parquet"));
   for (const std::string line : {"krohn verify torch", "krohn info torch", "krohn run torch 11", "krohn verify fla",
                                  "krohn tasks parity --length 8 --count 2 -o x.parquet --to csv",
                                  "krohn tasks parity --length 8 --count 2 -o /dev/stdout"}) {
@@ -200,22 +169,8 @@ TEST_CASE("files that are something else say so") {
   }
 }
 
-TEST_CASE("run drops no character of a word, and can be given any word") {
+TEST_CASE("run can be given any word") {
   const Workplace place("words");
-  for (const auto& [line, says] : std::vector<std::pair<std::string, std::string>>{
-           {"krohn run 'regex:foo' 'f oo'", "character 2 of the word, \" \", is not in the alphabet"},
-           {"krohn run 'regex:foo' 'foo '", "character 4"},
-           {"krohn run 'regex:foo' $'\\tfoo'", "character 1 of the word, \"\\t\""},
-           {"krohn run 'regex:foo' $'foo\\n'", "character 4 of the word, \"\\n\""},
-           {"krohn run name:modarith5 '3 + 4'", "white space is not skipped"},
-           {"printf 'f oo\\n' > w; krohn run 'regex:foo' file:w", "character 2"},
-       }) {
-    CAPTURE(line);
-    const Outcome outcome = place.shell(line);
-    CHECK(outcome.status == 2);
-    CHECK(outcome.out == "");
-    CHECK_MESSAGE(contains(outcome.err, says), outcome.err);
-  }
   for (const auto& [line, says] : std::vector<std::pair<std::string, std::string>>{
            {"printf 'f\\no\\r\\no\\n' > w; krohn run 'regex:foo' file:w", "accept"},  // line ends of a file
            {"krohn run 'regex:f oo' 'f oo'", "accept"},

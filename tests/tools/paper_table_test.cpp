@@ -64,7 +64,6 @@ TEST_CASE("a table with rivals asks the Python that has them, and shows what it 
   CHECK(!contains(nothing.out, "run of least loss"));
   REQUIRE(place.shell("touch fails").status == 0);
   CHECK(place.shell(with).status == 2);
-  CHECK(place.shell("krohn table certified --rivals -o cells").status == 2);
 }
 
 TEST_CASE("a table says in what it is not the paper's, and counts as the paper does") {
@@ -95,9 +94,6 @@ TEST_CASE("a table says in what it is not the paper's, and counts as the paper d
     std::ofstream(entry.path()) << older;
   }
   CHECK(json::parse(place.shell(line + "--json").out)["cells"][0]["runs"] == cell["runs"]);
-  CHECK(place.shell(line + "--rescaled --as-trained").status == 2);
-  CHECK(place.shell("krohn table grazzi5 --recipe released -o cells").status == 2);
-  CHECK(place.shell("krohn table fan2 --recipe hard -o cells").status == 2);
 }
 
 TEST_CASE("tables of several sizes share a folder, and each says what was shrunk") {
@@ -124,12 +120,6 @@ TEST_CASE("tables of several sizes share a folder, and each says what was shrunk
   CHECK(tested["cells"][0]["runs"][0]["at"]["words"] == 7);
   CHECK(tested["cells"][0]["runs"][0]["seconds"] == few["cells"][0]["runs"][0]["seconds"]);
   CHECK(place.shell("ls -d cells/*/ | wc -l").out == "2\n");
-  const Outcome unknown = place.shell("krohn table ebrahimi1 --scale paper,stepz=3");
-  CHECK(unknown.status == 2);
-  CHECK(contains(unknown.err, "there are block, channels, "));
-  for (const char* option : {"--scale paper", "--plot x.svg", "--lengths 5", "--rescaled", "--examine-again"})
-    CHECK(place.shell(std::string("krohn table certified ") + option).status == 2);
-  CHECK(!std::filesystem::exists(place / "ebrahimi1"));
 }
 
 TEST_CASE("the table of training to a proof, cut into shards, is the one that is made at once") {
@@ -158,7 +148,6 @@ TEST_CASE("the table of training to a proof, cut into shards, is the one that is
   for (const auto& [only, runs] : {std::pair{"R = 1024, m = 5", 4}, {"R = 1024, m = 5$", 2}, {"m = 50$", 24}})
     CHECK(contains(place.shell(fmt::format("krohn table ebrahimi3 --only '{}' --seeds 2 --slurm -o cut", only)).out,
                    fmt::format("# table, {} training runs in {} shards.", runs, runs)));
-  CHECK(place.shell("krohn table ebrahimi3 --only 'm = 5 $' --slurm -o cut").status == 2);
   // Kept work is of the same recipe, or it is refused.
   for (const auto& entry : std::filesystem::directory_iterator(place / "whole")) std::ofstream(entry.path()) << "{}";
   const Outcome other = place.shell(table + "whole");
@@ -175,24 +164,6 @@ TEST_CASE("a table by a paper's code is not called the paper's") {
   CHECK(said("paper") == "No option is other than the paper's protocol at the paper's sizes has it.");
   CHECK(said("released") ==
         "No option is other than the released code's protocol, which is not the paper's, at the paper's sizes has it.");
-}
-
-TEST_CASE("recipes that a table does not have, and a rate that stands there twice, leave nothing behind") {
-  const Workplace place("table-refused");
-  const std::vector<std::pair<std::string, std::string>> lines = {
-      {"ebrahimi1 --recipe released", "of ebrahimi1 there are steady, paper and normalised"},
-      {"fan2 --recipe normalised", "of fan2 there are steady, paper and released"},
-      {"grazzi3 --recipe normalised", "of grazzi3 there are steady and paper"},
-      {"certified --recipe paper", "have one recipe, steady"},
-      {"certified --recipe normalised", "have one recipe, steady"},
-      {"ebrahimi1 --scale small,rates=1e-3,0.001", "rates has 0.001 twice"}};
-  for (const auto& [line, says] : lines) {
-    CAPTURE(line);
-    const Outcome outcome = place.shell("krohn table " + line + " -o cells");
-    CHECK(outcome.status == 2);
-    CHECK(contains(outcome.err, says));
-    CHECK(place.files().empty());
-  }
 }
 
 TEST_CASE("the estimate of a table counts the runs that are left, and trains none") {

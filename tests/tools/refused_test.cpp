@@ -5,6 +5,33 @@
 
 using namespace krohn::test;
 
+TEST_CASE("every refusal is a clear line on standard error and status 2, and nothing is written") {
+  const Workplace place("refusals");
+  std::istringstream rows(contents(KROHN_ROOT "/tests/tools/refusals.txt"));
+  std::size_t refusals = 0;
+  for (std::string row; std::getline(rows, row);) {
+    if (row.empty() || row.starts_with("#")) continue;
+    CAPTURE(row);
+    if (row.starts_with("$ ")) {
+      REQUIRE(place.shell(row.substr(2)).status == 0);
+      continue;
+    }
+    const std::size_t arrow = row.find(" => ");
+    REQUIRE(arrow != std::string::npos);
+    const std::vector<std::string> before = place.files();
+    const Outcome outcome = place.shell(row.substr(0, arrow));
+    CHECK(outcome.status == 2);
+    CHECK(outcome.out == "");
+    CHECK(outcome.err.starts_with("krohn: "));
+    CHECK(outcome.err.size() < 3000);
+    CHECK_MESSAGE(contains(outcome.err, row.substr(arrow + 4)), outcome.err);
+    for (const char* foreign : {"subcommand", "not expected", "not in {"}) CHECK(!contains(outcome.err, foreign));
+    CHECK(place.files() == before);
+    ++refusals;
+  }
+  CHECK(refusals > 200);
+}
+
 namespace {
 
 /// A question that takes minutes, so that a late refusal is none.
@@ -52,22 +79,6 @@ TEST_CASE("compile and snap refuse at once where they cannot write") {
     CHECK(place.shell(std::string("krohn snap z5.safetensors ") + options).status == 2);
   }
   CHECK(place.files() == std::vector<std::string>{"z5.safetensors"});
-}
-
-TEST_CASE("training and tables refuse numbers that they could not use in the end") {
-  const Workplace place("refused-numbers");
-  for (const char* line : {"table fan2 --lengths 0 --only Even --scale small,steps=1 --seeds 1 -o w",
-                           "train parity --model rnn --clip -1 -o w", "train parity --model rnn --clip nan -o w",
-                           "train parity --model rnn --validation-length 9..2 -o w"}) {
-    CAPTURE(line);
-    const Outcome refused = place.shell(std::string("krohn ") + line);
-    CHECK(refused.status == 2);
-    const std::string text = line, option = contains(text, "--lengths") ? "--lengths:"
-                                            : contains(text, "--clip")  ? "--clip:"
-                                                                        : "--validation-length:";
-    CHECK(contains(refused.err, option));
-  }
-  CHECK(place.files().empty());
 }
 
 TEST_CASE("a checkpoint without a token that begins words is not asked about the empty word, and says so") {

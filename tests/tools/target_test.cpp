@@ -27,7 +27,6 @@ TEST_CASE("a checkpoint is compiled, proved, refuted against another language, a
     CHECK(contains(proved.out, "proved for words of every length"));
     CHECK(contains(proved.out, "1,000 letters of random words, seed 1: all right"));
   }
-  CHECK(place.shell("krohn verify s3 --precision fp16").status == 2);
   for (const std::string precision : {"fp32", "bf16"}) {
     CHECK(place.shell("krohn verify s3 --certificate s3.cert --precision " + precision).status == 0);
     const Outcome checked = place.shell("krohn check s3.cert s3 --against name:S3/transpositions");
@@ -49,7 +48,6 @@ TEST_CASE("a checkpoint is compiled, proved, refuted against another language, a
   const Outcome twice = place.shell("krohn check twice.cert s3");
   CHECK(twice.status == 2);
   CHECK_MESSAGE(contains(twice.err, "stands for two outputs"), twice.err);
-  CHECK(place.shell("krohn verify s3 --order chunked --length 10 --certificate c.cert").status == 2);
   const Outcome chunked = place.shell("krohn verify s3 --order chunked --length 1000 --precision bf16");
   CHECK(chunked.status == 3);  // a test proves nothing
   CHECK(contains(chunked.out, "in chunks of 64 tokens"));
@@ -76,8 +74,6 @@ TEST_CASE("a checkpoint is compiled, proved, refuted against another language, a
   CHECK(compiled.status == 0);
   CHECK(contains(compiled.out + compiled.err, "the automaton beside the checkpoint"));
   CHECK(contains(chunked.out, "1,000 letters of random words, seed 1: all right"));
-  CHECK(place.shell("krohn verify s3 --order chunked").status == 2);
-  CHECK(place.shell("krohn verify s3 --order scan --length 10").status == 2);
   // Another machine over the same letters: its answers differ after one.
   CHECK(place.shell("krohn compile name:Z2 --target fla-deltanet -o z2").status == 0);
   const Outcome other = place.shell("krohn verify z2 --against name:Z3");
@@ -112,34 +108,4 @@ TEST_CASE("a model of transformers is compiled and proved, and every verb takes 
   }
   // Another language over the same letters: what disagrees is said.
   CHECK(place.shell("krohn extract s3 -o s3.dot --against name:S3").status != 0);
-  for (const auto& [line, says] : {std::pair{"krohn verify s3 --order chunked --length 100", "token by token"},
-                                   {"krohn run s3 random:10 --order scan", "token by token"},
-                                   {"krohn run s3 random:10 --precision fp16", "fp32 or bf16"},
-                                   {"krohn eval s3 --rescaled", "norms"},
-                                   {"krohn eval s3 --lengths 0", "at least one letter"},
-                                   {"krohn compile name:S3 --target rwkv7 -o x", "no, because"},
-                                   {"krohn compile name:S3 --target LSTM -o x", "torch-lstm"},
-                                   {"krohn compile name:parity --target qwen3-next -o x", "at most 1"},
-                                   {"krohn compile name:S3 --target olmohybrid -o x", "olmo-hybrid"}}) {
-    CAPTURE(line);
-    const Outcome refused = place.shell(line);
-    CHECK(refused.status == 2);
-    CHECK_MESSAGE(contains(refused.err, says), refused.err);
-  }
-}
-
-TEST_CASE("what a target cannot hold, and a wrong name, are refused before anything is written") {
-  const Workplace place("refused-targets");
-  for (const auto& [line, word] : {std::pair{"krohn compile name:Z5 --target qwen3-next -o z5", "takes reflections"},
-                                   {"krohn compile name:tomita6 --target qwen3-next -o tomita6", "on 3 labels"},
-                                   {"krohn compile name:Z5 --target onnx -o z5.npz", ".onnx file"},
-                                   {"krohn compile name:Z5 --target torch -o z5.safetensors", "is a folder"},
-                                   {"krohn compile name:Z5 --target fla-deltanet --explain", "nowhere to write"},
-                                   {"krohn compile name:Z5 --target tensorflow -o z5", "tensorflow"}}) {
-    CAPTURE(line);
-    const Outcome refused = place.shell(line);
-    CHECK(refused.status == 2);
-    CHECK_MESSAGE(contains(refused.err, word), refused.err);
-  }
-  CHECK(place.files().empty());
 }

@@ -260,10 +260,6 @@ TEST_CASE("words of one label, of too many letters, and folders without a model"
           0);
   const Outcome one = place.shell("krohn eval one --lengths 10 --json");
   CHECK(json::parse(one.out)["lengths"][0]["scaled_accuracy"] == 1.0);
-  const Outcome endless = place.shell("krohn train parity --model bilinear --length 1e12 -o endless");
-  CHECK(endless.status == 2);
-  CHECK(contains(endless.err, "take shorter words"));
-  CHECK(!std::filesystem::exists(place / "endless"));
   place.write("run.json", R"({"model": "dense:size=2", "task": "parity", "runs": []})");
   CHECK(contains(place.shell("krohn eval .").err, "every run diverges"));
 }
@@ -340,7 +336,6 @@ TEST_CASE("a run that begins with a construction is proved without a step, and g
       place.shell(line + "--perturb 0.06 --smoothing 0.1 --schedule cosine --stop-at 0 --steps 300 -o again");
   CHECK(other.status == 2);
   CHECK(contains(other.err, "another run"));
-  CHECK(place.shell("krohn train modadd5 --model bilinear --perturb 0.1 -o no").status == 2);
   const Outcome unfit = place.shell("krohn train modadd5 --model deltaproduct --init z5.safetensors -o no");
   CHECK(unfit.status == 2);
   CHECK(contains(unfit.err, "norms"));
@@ -562,11 +557,4 @@ TEST_CASE("run.json has every option, and the test of every run") {
                "sum3/prefixes fan-released:layers=1,blocks=1,size=4,norm=1.2 lengths=8-8 words=16 learning_rate=0.001 "
                "clip=2 seed=5 smoothing=0.2 samples=32 cosine=1-1e-06 warm_up=1 weight_decay=0.3 validation=30-30 "
                "coupled_decay=0.0001 validation_words=64 validate_last keep_most_right of 1 every 7"));
-  const std::string line = "krohn train parity --model rnn:hidden=2,inputs=2 --steps 1 -o other ";
-  for (const char* refused : {"--keep-most-right --patience 2", "--keep-most-right --certify", "--validation-words 0",
-                              "--coupled-decay -1"}) {
-    CAPTURE(refused);
-    CHECK(place.shell(line + refused).status == 2);
-  }
-  CHECK(!std::filesystem::exists(place / "other"));
 }
