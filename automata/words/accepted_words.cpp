@@ -13,6 +13,7 @@
 #include "krohn/automata/operations/product.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/time_limit.h"
 
 namespace krohn {
 namespace {
@@ -110,9 +111,10 @@ Dfa minimal_acceptor(const Dfa& dfa) {
 
 }  // namespace
 
-AcceptedWords::AcceptedWords(const Dfa& dfa)
+AcceptedWords::AcceptedWords(const Dfa& dfa, std::uint64_t length)
     : dfa_(minimal_acceptor(dfa)), finite_(is_finite(dfa_)), path_{dfa_.initial()} {
   possible_.emplace_back(dfa_.outputs().begin(), dfa_.outputs().end());
+  while (length_ < length) next_length();
 }
 
 std::optional<Word> AcceptedWords::next() {
@@ -159,6 +161,7 @@ bool AcceptedWords::advance() {
 }
 
 void AcceptedWords::next_length() {
+  TimeLimit::check();
   std::vector<bool> possible(dfa_.states(), false);
   for (State state = 0; state < dfa_.states(); ++state)
     for (const State target : dfa_.row(state)) possible[state] = possible[state] || possible_[length_][target];

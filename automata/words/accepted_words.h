@@ -46,8 +46,8 @@ std::string random_spelling(const Alphabet& alphabet, const Word& word, std::mt1
 /// does O(k · length) work beside O(k n) for every new length. Memory: n bits for every length reached.
 class AcceptedWords {
  public:
-  /// Throws InputError unless the automaton is an acceptor.
-  explicit AcceptedWords(const Dfa& dfa);
+  /// From words of `length` letters on. Throws InputError unless the automaton is an acceptor.
+  explicit AcceptedWords(const Dfa& dfa, std::uint64_t length = 0);
 
   /// The next word; nothing when the language is finite and all were given.
   std::optional<Word> next();

@@ -46,40 +46,6 @@ class WordList {
   Json words_ = Json::array();
 };
 
-/// All words of one length in the order of the letters: a walk through the states from which acceptance is that far.
-template <class Visit>
-void words_of_length(const Dfa& dfa, std::uint64_t length, Visit visit) {
-  std::vector<std::vector<bool>> possible{{dfa.outputs().begin(), dfa.outputs().end()}};
-  for (std::uint64_t left = 1; left <= length; ++left) {
-    TimeLimit::check();
-    std::vector<bool> next(dfa.states(), false);
-    for (State state = 0; state < dfa.states(); ++state)
-      for (const State target : dfa.row(state)) next[state] = next[state] || possible.back()[target];
-    possible.push_back(std::move(next));
-  }
-  if (!possible[length][dfa.initial()]) return;
-  Word word;
-  std::vector<State> path{dfa.initial()};
-  Letter from = 0;
-  while (true) {
-    const std::size_t left = length - word.size();
-    Letter letter = from;
-    if (left > 0)
-      while (letter < dfa.letters() && !possible[left - 1][dfa.next(path.back(), letter)]) ++letter;
-    if (left > 0 && letter < dfa.letters()) {
-      word.push_back(letter);
-      path.push_back(dfa.next(path.back(), letter));
-      from = 0;
-      continue;
-    }
-    if (left == 0) visit(word);
-    if (word.empty()) return;
-    from = word.back() + 1;
-    word.pop_back();
-    path.pop_back();
-  }
-}
-
 void random_words(const Dfa& dfa, const WordsArguments& options, WordList& list) {
   std::mt19937_64 random(options.seed);
   try {
@@ -137,11 +103,14 @@ int words(const WordsArguments& options) {
   WordList list(options.json);
   const bool are_all = finds_all(json, options.json, [&] {
     if (options.random) return random_words(dfa, options, list);
-    if (options.length)
-      return words_of_length(dfa, *options.length, [&](const Word& word) {
-        Spellings texts(dfa.alphabet(), word);
+    if (options.length) {
+      AcceptedWords all(dfa, *options.length);
+      for (auto word = all.next(); word && word->size() == *options.length; word = all.next()) {
+        Spellings texts(dfa.alphabet(), *word);
         while (const auto text = texts.next()) list.add(*text);
-      });
+      }
+      return;
+    }
     for (const std::string& text : first_accepted_texts(dfa, options.shortest.value_or(kShortest))) list.add(text);
   });
   json["words"] = list.words();
