@@ -36,56 +36,48 @@ namespace krohn {
 namespace {
 
 struct VerifyArguments {
-  std::string model, against, precision, order = "sequential", form = "structured", device = "auto", certificate,
-                                         through = "auto", save, resume, checkpoint, expect;
-  std::uint64_t length = 0, from = 0, words = 1, max_pairs = CertifyOptions{}.max_pairs,
-                long_letters = CertifyOptions{}.long_letters, seed = 1, memory = CertifyOptions{}.max_bytes,
-                disk = KeptSearch{}.max_disk_bytes;
-  unsigned threads = 0;
-  double checkpoint_seconds = 60;
-  LanguageOptions reading;
-  bool any_order = false, accepted = false, test_only = false, json = false;
+  ModelOptions asked;
+  RandomTest random;
+  KeptSearch kept;
+  std::string precision, order = "sequential", form = "structured", certificate, through = "auto", save, resume;
+  bool test_only = false, json = false;
 };
 
 CertifyOptions how_of(const VerifyArguments& options, const ProvingPlace* place) {
-  CertifyOptions how;
+  CertifyOptions how = options.asked.how;
   how.arithmetic = ArithmeticName::parse(options.precision);
   how.form = parse_form(options.form);
   how.order = parse_order(options.order);
-  how.any_order = options.any_order;
-  if (options.any_order && !how.order.is_sequential())
+  if (how.any_order && !how.order.is_sequential())
     throw InputError("--any-order", "covers every order; leave --order out");
-  how.max_pairs = options.max_pairs;
-  how.max_bytes = options.memory;
   how.max_seconds = given_limits().seconds;
-  how.long_letters = options.long_letters;
-  how.seed = options.seed;
+  how.seed = options.random.seed;
   how.place = place;
   return how;
 }
 
 TestedWords tested_words(const VerifyArguments& options) {
   TestedWords tested;
-  tested.model = digest_of_work({}, {file_of_torch_folder(file_of_run(options.model))});
+  tested.model = digest_of_work({}, {file_of_torch_folder(file_of_run(options.asked.model))});
   tested.arithmetic = options.precision;
   tested.form = options.form;
-  tested.length = options.length;
-  tested.words = options.words;
-  tested.seed = options.seed;
+  tested.length = options.random.length;
+  tested.words = options.random.words;
+  tested.seed = options.random.seed;
   return tested;
 }
 
 /// A run through states that is saved and gone on with.
 ThroughStates long_test(const Dfa& machine, const Dfa& automaton, const VerifyArguments& options) {
   const TestedWords tested = tested_words(options);
-  LongTestOptions how{options.threads, !has_ranks() && wants_cuda(options.device), has_ranks(), options.save,
-                      options.resume};
-  if (const std::string kept = options.checkpoint + "/words.json"; !options.checkpoint.empty()) {
+  LongTestOptions how{options.random.threads, !has_ranks() && wants_cuda(options.asked.device), has_ranks(),
+                      options.save, options.resume};
+  if (const std::string kept = options.kept.folder + "/words.json"; !options.kept.folder.empty()) {
     if (how.save.empty()) how.save = kept;
     if (how.resume.empty() && std::filesystem::exists(kept)) how.resume = kept;
   }
   const auto run = [&] { return run_long_test(machine, automaton, tested, how); };
-  const LongTestReport report = how.on_cuda ? on_device(options.device, run,
+  const LongTestReport report = how.on_cuda ? on_device(options.asked.device, run,
                                                         [&] {
                                                           how.on_cuda = false;
                                                           return run();
@@ -95,12 +87,7 @@ ThroughStates long_test(const Dfa& machine, const Dfa& automaton, const VerifyAr
 }
 
 RandomTest random_words(const VerifyArguments& options) {
-  RandomTest random;
-  random.length = options.length;
-  random.words = options.words;
-  random.seed = options.seed;
-  random.threads = options.threads;
-  random.accepted = options.accepted;
+  RandomTest random = options.random;
   random.through = options.through == "states"    ? RandomTest::Through::kStates
                    : options.through == "network" ? RandomTest::Through::kNetwork
                                                   : RandomTest::Through::kAuto;
@@ -161,27 +148,27 @@ TakenVerdict taken(const Certificate& certificate, const CertifyOptions& how, st
 
 void refuse_options_of_networks(const VerifyArguments& options, const CertifyOptions& how, const AskedModel& model) {
   const bool is_network = model.network() != nullptr;
-  if (options.any_order && !is_network && how.arithmetic != Precision::kFp32)
+  if (options.asked.how.any_order && !is_network && how.arithmetic != Precision::kFp32)
     throw InputError("--any-order", "of what is no network is proved in fp32; leave --precision out");
-  if (options.from > 0 && is_network)
+  if (options.asked.least_length > 0 && is_network)
     throw InputError("--from", "is for trained models, whose tasks may not ask about short words");
   if (const std::string why = why_without_file(how, model); !options.certificate.empty() && !why.empty())
     throw InputError("--certificate", why + "; of this question take --json");
   if (is_network) return;
   if (options.form != "structured") throw InputError("--form", "is for networks; this model has one form");
-  if (options.device == "cuda" && options.length == 0)
+  if (options.asked.device == "cuda" && options.random.length == 0)
     throw InputError(
         "--device",
         "the proof of this model runs on the processor; a device reads its random words (--length, --words)");
-  if (!options.save.empty() || !options.resume.empty() || options.accepted || options.through != "auto")
-    throw InputError(options.model, "this model takes none of --save, --resume, --accepted and --through");
+  if (!options.save.empty() || !options.resume.empty() || options.random.accepted || options.through != "auto")
+    throw InputError(options.asked.model, "this model takes none of --save, --resume, --accepted and --through");
 }
 
 /// Refuses before the proof files that cannot be written or resumed.
 void refuse_files(const VerifyArguments& options) {
   for (const std::string& path : {options.certificate, options.save})
     if (!path.empty()) require_writable(path);
-  if (!options.checkpoint.empty()) make_folder(options.checkpoint);
+  if (!options.kept.folder.empty()) make_folder(options.kept.folder);
   if (!options.resume.empty()) load_run(options.resume, tested_words(options));
 }
 
@@ -193,7 +180,7 @@ bool is_open(const VerifyArguments& options, const ModelVerdict& verdict) {
 nlohmann::ordered_json verdict_json(const VerifyArguments& options, const AskedModel& model,
                                     const ModelVerdict& verdict) {
   nlohmann::ordered_json json;
-  json["model"] = options.model;
+  json["model"] = options.asked.model;
   model.about(json);
   add_verdict(json, verdict, model.alphabet());
   if (is_open(options, verdict)) model.about_open(json);
@@ -223,25 +210,22 @@ ModelVerdict verdict_on(Question& question, bool& is_interrupted) {
 
 int run_verify(VerifyArguments options) {
   if (options.precision.empty())
-    options.precision = is_checkpoint_folder(options.model) ? arithmetic_of_config(options.model) : "fp32";
-  const DevicePlace device(options.device == "cuda", [](const std::string& why) {
+    options.precision = is_checkpoint_folder(options.asked.model) ? arithmetic_of_config(options.asked.model) : "fp32";
+  const DevicePlace device(options.asked.device == "cuda", [](const std::string& why) {
     fmt::print(stderr, "krohn: on the processor instead: {}\n", why);
   });
-  const bool insists = options.device == "cuda", is_kept = has_ranks() || !options.checkpoint.empty();
+  const bool insists = options.asked.device == "cuda", is_kept = has_ranks() || !options.kept.folder.empty();
   if (insists && is_kept && !has_ranks())
     throw InputError("--device", "with --checkpoint searches run on processors; leave it out");
-  if (insists && is_kept) wants_cuda(options.device);  // whoever has none is told before anything is done
-  KeptSearch kept{options.checkpoint, options.checkpoint_seconds};
-  kept.max_disk_bytes = options.disk;
-  const bool on_cuda = !is_kept && wants_cuda(options.device);
-  const auto here = on_cuda ? nullptr : place_on_ranks(kept, insists);
+  if (insists && is_kept) wants_cuda(options.asked.device);  // whoever has none is told before anything is done
+  const bool on_cuda = !is_kept && wants_cuda(options.asked.device);
+  const auto here = on_cuda ? nullptr : place_on_ranks(options.kept, insists);
   Question question;
-  question.how = how_of(options, on_cuda ? &device : here.get());
-  const std::shared_ptr<AskedModel> model = load_asked_model(
-      {options.model, options.against, options.reading, question.how, options.from, options.device, options.expect});
+  question.how = options.asked.how = how_of(options, on_cuda ? &device : here.get());
+  const std::shared_ptr<AskedModel> model = load_asked_model(options.asked);
   refuse_options_of_networks(options, question.how, *model);
   refuse_files(options);
-  question.name = options.model;
+  question.name = options.asked.model;
   question.random = random_words(options);
   question.test_only = options.test_only;
   question.progress = progress_of_stages();
@@ -260,55 +244,59 @@ int run_verify(VerifyArguments options) {
   } else {
     std::vector<std::string> about = model->about(question);
     if (is_open(options, verdict)) std::ranges::move(model->about_open(), std::back_inserter(about));
-    print_verdict(options.model, about, question, verdict, model->alphabet());
+    print_verdict(options.asked.model, about, question, verdict, model->alphabet());
   }
   if (is_interrupted) throw Interrupted("interrupted: the random words were not read to the end");
   if (!verdict.not_tested.empty()) fmt::print(stderr, "krohn: {}\n", verdict.not_tested);
   if (!verdict.not_tested.empty() && !verdict.certificate.is<Refuted>()) return kUndecided;
-  return exit_status(verdict.certificate, options.length);
+  return exit_status(verdict.certificate, options.random.length);
 }
 
 }  // namespace
 
 Work add_verify(Verb& verb) {
   const auto options = std::make_shared<VerifyArguments>();
-  verb.add_option("MODEL", options->model, "A .safetensors file, a folder of `krohn train`, or a checkpoint")
+  verb.add_option("MODEL", options->asked.model, "A .safetensors file, a folder of `krohn train`, or a checkpoint")
       .required();
-  verb.add_option("--against", options->against, "The language that MODEL has to compute").type_name("LANGUAGE");
+  verb.add_option("--against", options->asked.against, "The language that MODEL has to compute").type_name("LANGUAGE");
   add_arithmetic(verb, options->precision, "The arithmetic of the proof")
       .show_default("fp32; of a checkpoint whose config says bfloat16, bf16");
   add_order(verb, options->order);
   verb.add_flag(
-      "--any-order", options->any_order,
+      "--any-order", options->asked.how.any_order,
       "Prove it for every order, split, batch and association, with or without FMA, in this or a wider format; of a "
       "trained model by closed regions");
   verb.add_option("--form", options->form, "Which form of the weights is multiplied with")
       .one_of({"structured", "dense"})
       .show_default();
-  add_count(verb, "--max-pairs", options->max_pairs, "Most pairs of states, or products of matrices, to examine");
-  add_count(verb, "--long-letters", options->long_letters, "Most letters of long words to try where few are proved");
-  add_size(verb, "--memory", options->memory,
+  add_count(verb, "--max-pairs", options->asked.how.max_pairs,
+            "Most pairs of states, or products of matrices, to examine");
+  add_count(verb, "--long-letters", options->asked.how.long_letters,
+            "Most letters of long words to try where few are proved");
+  add_size(verb, "--memory", options->asked.how.max_bytes,
            "Memory of a process for pairs: bytes, or 500M, 8G; what is more goes to the disk");
-  add_size(verb, "--disk", options->disk, "Most that a process writes to the disk for it; 0: nothing");
-  add_count(verb, "--from", options->from,
+  add_size(verb, "--disk", options->kept.max_disk_bytes, "Most that a process writes to the disk for it; 0: nothing");
+  add_count(verb, "--from", options->asked.least_length,
             "Of a trained model whose task answers at the end alone: shorter words are not asked about")
       .show_default("");
-  verb.add_option("--expect", options->expect, "Of an imported model: compare it with its own forward pass first")
+  verb.add_option("--expect", options->asked.expect, "Of an imported model: compare it with its own forward pass first")
       .type_name("FILE");
   verb.add_option("--certificate", options->certificate, "Write what was found, for `krohn check`").type_name("FILE");
-  verb.add_option("--checkpoint", options->checkpoint, "Keep long work in this folder, and go on with what it holds")
+  verb.add_option("--checkpoint", options->kept.folder, "Keep long work in this folder, and go on with what it holds")
       .type_name("FOLDER");
-  verb.add_option("--checkpoint-every", options->checkpoint_seconds, "Seconds between two commits of a search")
+  verb.add_option("--checkpoint-every", options->kept.seconds, "Seconds between two commits of a search")
       .type_name("SECONDS")
       .between(0, 1e9)
       .show_default();
   const std::string sampling = "Testing beside the proof";
-  add_count(verb, "--length", options->length, "Also run random words of this length").show_default("").group(sampling);
-  add_count(verb, "--words", options->words, "How many").group(sampling);
+  add_count(verb, "--length", options->random.length, "Also run random words of this length")
+      .show_default("")
+      .group(sampling);
+  add_count(verb, "--words", options->random.words, "How many").group(sampling);
   verb.add_flag("--test-only", options->test_only, "Prove nothing, only test").group(sampling);
-  verb.add_flag("--accepted", options->accepted, "Take them from the accepted words").group(sampling);
-  add_seed(verb, options->seed).group(sampling);
-  add_threads(verb, options->threads).group(sampling);
+  verb.add_flag("--accepted", options->random.accepted, "Take them from the accepted words").group(sampling);
+  add_seed(verb, options->random.seed).group(sampling);
+  add_threads(verb, options->random.threads).group(sampling);
   verb.add_option("--through", options->through, "What reads them: the network letter by letter, or its states")
       .one_of({"auto", "network", "states"})
       .show_default()
@@ -319,9 +307,9 @@ Work add_verify(Verb& verb) {
   verb.add_option("--resume", options->resume, "Go on with a saved run, and save it there")
       .type_name("FILE")
       .group(sampling);
-  add_device(verb, options->device, "Where networks run").group(sampling);
+  add_device(verb, options->asked.device, "Where networks run").group(sampling);
   add_json_flag(verb, options->json);
-  add_language_options(verb, options->reading);
+  add_language_options(verb, options->asked.reading);
   return [options] { return run_verify(*options); };
 }
 
