@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <utility>
 
 #include "tests/tools/shell.h"
 #include "tools/krohn/pictures/accuracy_plot.h"

@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/simulate/words/word.h"

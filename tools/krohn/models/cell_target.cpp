@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <memory>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"

@@ -2,7 +2,6 @@
 // the machine of the network's reachable states, saved now and then.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "krohn/constructions/network/network.h"

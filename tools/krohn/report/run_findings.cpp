@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
@@ -13,7 +12,6 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/check/certificate_lines.h"
-#include "krohn/simulate/check/sha256.h"
 #include "krohn/simulate/learned/snap_network.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/self_check.h"

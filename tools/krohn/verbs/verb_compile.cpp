@@ -15,7 +15,6 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/messages.h"
 #include "krohn/simulate/evaluate/quantise.h"
-#include "krohn/simulate/prove/certify_codewords.h"
 #include "krohn/simulate/prove/verify.h"
 #include "krohn/simulate/prove/verify_built.h"
 #include "tools/krohn/models/cell_target.h"

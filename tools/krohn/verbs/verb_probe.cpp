@@ -1,7 +1,6 @@
 // krohn probe — which arithmetic a processor or a device has, and which certificates hold there.
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cfenv>
 #include <memory>

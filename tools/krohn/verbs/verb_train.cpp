@@ -1,7 +1,6 @@
 // krohn train — trains a model on a task.
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cmath>
 #include <filesystem>
