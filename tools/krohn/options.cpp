@@ -152,11 +152,6 @@ VerbOption& VerbOption::required() {
   return *this;
 }
 
-VerbOption& VerbOption::group(const std::string& heading) {
-  option_->group(heading);
-  return *this;
-}
-
 VerbOption& VerbOption::type_name(const std::string& name) {
   option_->type_name(name);
   return *this;
@@ -231,6 +226,7 @@ VerbOption& VerbOption::show_default(const std::string& text) {
 Verb::Verb() : own_(std::make_shared<CLI::App>()), app_(own_.get()) {}
 
 VerbOption Verb::keep(CLI::Option* option, std::function<nlohmann::ordered_json()> value) {
+  option->group(group_);
   if (!value) value = [] { return nlohmann::ordered_json(); };
   KeptOption& kept = kept_.emplace_back(KeptOption{option->get_name(), option->get_single_name(), value,
                                                    std::make_shared<nlohmann::ordered_json>(value())});

@@ -33,8 +33,6 @@ class VerbOption {
   /// The name under which it is kept, where that is not its own with _ for -.
   VerbOption& key(const std::string& key);
   VerbOption& required();
-  /// The heading of the help page that it stands under.
-  VerbOption& group(const std::string& heading);
   /// The name of its value on the help page.
   VerbOption& type_name(const std::string& name);
   /// Other usual names of these values are understood too (`usual_name`).
@@ -68,6 +66,8 @@ class Verb {
     *own = options;
     options_ = own;
   }
+  /// The heading of the help page that the options stand under which are added from here on.
+  void begin_group(const std::string& heading = "Options") { group_ = heading; }
   VerbOption add_option(const std::string& name, std::string& target, const std::string& description);
   VerbOption add_option(const std::string& name, std::optional<std::string>& target, const std::string& description);
   VerbOption add_option(const std::string& name, double& target, const std::string& description);
@@ -102,6 +102,7 @@ class Verb {
   std::shared_ptr<CLI::App> own_;
   std::shared_ptr<const void> options_;
   CLI::App* app_;
+  std::string group_ = "Options";
   std::function<void()> prepare_;
   std::deque<KeptOption> kept_;
 };

@@ -84,15 +84,14 @@ std::string object_of(const CLI::App& verb) {
 }
 
 void add_limits(Verb& options, const VerbEntry& verb) {
+  options.begin_group("Limits");
   options.add_option("--time", limits_given.seconds, "Most seconds in all")
       .type_name("SECONDS")
       .positive()
-      .show_default(verb.usual.seconds > 0 ? fmt::format("{:g}", verb.usual.seconds) : "no limit")
-      .group("Limits");
+      .show_default(verb.usual.seconds > 0 ? fmt::format("{:g}", verb.usual.seconds) : "no limit");
   if (!verb.has_own_memory)
     add_size(options, "--memory", limits_given.memory, "Most memory: bytes, or 500M, 8G")
-        .show_default(verb.usual.memory > 0 ? size_text(verb.usual.memory) : "no limit")
-        .group("Limits");
+        .show_default(verb.usual.memory > 0 ? size_text(verb.usual.memory) : "no limit");
 }
 
 }  // namespace
@@ -125,29 +124,22 @@ void build_command(CLI::App& app, Work& chosen) {
 }
 
 void add_language_options(Verb& verb, LanguageOptions& options) {
-  const std::string group = "Reading a language";
+  verb.begin_group("Reading a language");
   verb.add_option("--alphabet", options.alphabet,
-                  "Letters of a regex: ab, a-z0-9, bytes, unicode, or \"SYN ACK FIN\"; of a formula also valuations")
-      .group(group);
-  verb.add_option("--symbols", options.symbols, "OpenFst symbol table of an .att file").existing_file().group(group);
-  verb.add_option("--format", options.format, "Format of the file, instead of its extension")
-      .one_of(format_names())
-      .group(group);
+                  "Letters of a regex: ab, a-z0-9, bytes, unicode, or \"SYN ACK FIN\"; of a formula also valuations");
+  verb.add_option("--symbols", options.symbols, "OpenFst symbol table of an .att file").existing_file();
+  verb.add_option("--format", options.format, "Format of the file, instead of its extension").one_of(format_names());
   verb.add_option(
-          "--generators", options.generators,
-          "Letters of a group: standard, all, transpositions, adjacent, swaps, 3-cycles, or cycles \"(1 2),(1 2 3)\"")
-      .group(group);
+      "--generators", options.generators,
+      "Letters of a group: standard, all, transpositions, adjacent, swaps, 3-cycles, or cycles \"(1 2),(1 2 3)\"");
   verb.add_option("--epsilon", options.epsilon,
                   "The one name of the empty word in AT&T text, DOT, JFLAP and mata files, instead of <eps>, @0@, ε, …")
-      .type_name("NAME")
-      .group(group);
-  verb.add_flag("--no-epsilon", options.no_epsilon, "Every label there is a letter, whatever its name").group(group);
+      .type_name("NAME");
+  verb.add_flag("--no-epsilon", options.no_epsilon, "Every label there is a letter, whatever its name");
   verb.add_option("--semigroup", options.semigroup, "The variable of the semigroup, in GAP text with several")
-      .type_name("NAME")
-      .group(group);
-  verb.add_flag("--mealy-as-labels", options.mealy_as_labels, "Read input/output labels of DOT as plain letters")
-      .group(group);
-  add_count(verb, "--max-states", options.max_states, "Most states of any automaton on the way").group(group);
+      .type_name("NAME");
+  verb.add_flag("--mealy-as-labels", options.mealy_as_labels, "Read input/output labels of DOT as plain letters");
+  add_count(verb, "--max-states", options.max_states, "Most states of any automaton on the way");
 }
 
 nlohmann::ordered_json language_options_json(const LanguageOptions& options) {

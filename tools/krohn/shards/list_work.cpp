@@ -163,15 +163,13 @@ void ShardOptions::check() const {
 }
 
 void add_shard_options(Verb& verb, ShardOptions& options) {
-  const std::string group = "Shards of a list (docs/reference/many-machines.md)";
+  verb.begin_group("Shards of a list (docs/reference/many-machines.md)");
   verb.add_option(
           "--shard", [&options](const std::string& text) { options.shard = parse_shard(text); },
           "Do the I-th of N shares; `krohn merge` puts their files together")
-      .type_name("I/N")
-      .group(group);
-  verb.add_flag("--slurm", options.slurm, "Do nothing but print a script for sbatch that does all shards").group(group);
-  add_optional_count(verb, "--shards", options.shards, "Of that script; without it as many as items, up to 100")
-      .group(group);
+      .type_name("I/N");
+  verb.add_flag("--slurm", options.slurm, "Do nothing but print a script for sbatch that does all shards");
+  add_optional_count(verb, "--shards", options.shards, "Of that script; without it as many as items, up to 100");
 }
 
 namespace {

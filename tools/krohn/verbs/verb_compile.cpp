@@ -238,21 +238,17 @@ Work add_compile(Verb& verb) {
       .suggests(target_names())
       .show_default("krohn");
   verb.add_option("--task", options->task, "What the network has to get right").one_of({"acceptance", "state"});
-  const std::string wishes = "Choosing a construction";
+  verb.begin_group("Choosing a construction");
   verb.add_option("--construction", options->construction, "Take this one of --explain's table")
-      .one_of(construction_names())
-      .group(wishes);
-  add_precision(verb, options->precision, "Round the weights to this format, and prove").group(wishes);
-  verb.add_flag("--exact", options->exact, "Only constructions that are exact for words of every length").group(wishes);
-  verb.add_flag("--any-order", options->any_order, "Only constructions that no order of evaluation changes, proved")
-      .group(wishes);
-  verb.add_option("--keys", options->keys, "How reflections are written")
-      .one_of({"unit", "unnormalised", "doubled"})
-      .group(wishes);
-  add_optional_count(verb, "--max-reflections", options->max_reflections, "Most reflections per token in a layer")
-      .group(wishes);
-  add_optional_count(verb, "--max-dimension", options->max_dimension, "Most numbers of state").group(wishes);
-  add_count(verb, "--max-pairs", options->max_pairs, "Most pairs of states to examine in the proof").group(wishes);
+      .one_of(construction_names());
+  add_precision(verb, options->precision, "Round the weights to this format, and prove");
+  verb.add_flag("--exact", options->exact, "Only constructions that are exact for words of every length");
+  verb.add_flag("--any-order", options->any_order, "Only constructions that no order of evaluation changes, proved");
+  verb.add_option("--keys", options->keys, "How reflections are written").one_of({"unit", "unnormalised", "doubled"});
+  add_optional_count(verb, "--max-reflections", options->max_reflections, "Most reflections per token in a layer");
+  add_optional_count(verb, "--max-dimension", options->max_dimension, "Most numbers of state");
+  add_count(verb, "--max-pairs", options->max_pairs, "Most pairs of states to examine in the proof");
+  verb.begin_group();
   verb.add_flag("--explain", options->explain, "Print the table of constructions");
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);

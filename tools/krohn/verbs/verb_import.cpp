@@ -139,27 +139,17 @@ Work add_import(Verb& verb) {
       .type_name("LANGUAGE")
       .required();
   verb.add_option("-o,--output", options->output, "The folder to write").type_name("FOLDER");
-  const std::string names = "Which tensor is which";
   verb.add_option("--expect", options->expect, "Words with the answers of the model's own forward pass, to compare")
       .type_name("FILE");
-  verb.add_list("--letters", options->letters, "Numbers of the letters, special tokens included")
-      .type_name("NAME=N,…")
-      .group(names);
-  verb.add_list("--classes", options->classes, "Rows of the read-out for the answers")
-      .type_name("NAME=N,…")
-      .group(names);
-  verb.add_option("--embedding", options->import.embedding, "The embedding is PREFIX.weight")
-      .type_name("PREFIX")
-      .group(names);
-  verb.add_option("--head", options->import.head, "The read-out is PREFIX.weight and PREFIX.bias")
-      .type_name("PREFIX")
-      .group(names);
+  verb.begin_group("Which tensor is which");
+  verb.add_list("--letters", options->letters, "Numbers of the letters, special tokens included").type_name("NAME=N,…");
+  verb.add_list("--classes", options->classes, "Rows of the read-out for the answers").type_name("NAME=N,…");
+  verb.add_option("--embedding", options->import.embedding, "The embedding is PREFIX.weight").type_name("PREFIX");
+  verb.add_option("--head", options->import.head, "The read-out is PREFIX.weight and PREFIX.bias").type_name("PREFIX");
   verb.add_list("--with", options->settings, "What the tensors do not show of the recurrence: heads=4, eps=1e-6, …")
-      .type_name("NAME=N,…")
-      .group(names);
-  verb.add_option("--cell", options->import.cell, "The recurrence is PREFIX.weight_ih_l0, …")
-      .type_name("PREFIX")
-      .group(names);
+      .type_name("NAME=N,…");
+  verb.add_option("--cell", options->import.cell, "The recurrence is PREFIX.weight_ih_l0, …").type_name("PREFIX");
+  verb.begin_group();
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
   return [options] { return import_file(*options); };

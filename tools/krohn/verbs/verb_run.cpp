@@ -370,9 +370,10 @@ Work add_run(Verb& verb) {
       .show_default();
   add_seed(verb, options->seed);
   add_json_flag(verb, options->json);
-  const std::string counting = "Counting final states";
-  add_count(verb, "--words", options->count, "Of this many random words").show_default("").group(counting);
-  add_threads(verb, options->threads).group(counting);
+  verb.begin_group("Counting final states");
+  add_count(verb, "--words", options->count, "Of this many random words").show_default("");
+  add_threads(verb, options->threads);
+  verb.begin_group();
   add_device(verb, options->device, "Where an automaton alone runs: auto takes a CUDA device for long words");
   add_language_options(verb, options->reading);
   return [options] { return run(*options); };

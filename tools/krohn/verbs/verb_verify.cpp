@@ -288,26 +288,20 @@ Work add_verify(Verb& verb) {
       .type_name("SECONDS")
       .between(0, 1e9)
       .show_default();
-  const std::string sampling = "Testing beside the proof";
-  add_count(verb, "--length", options->random.length, "Also run random words of this length")
-      .show_default("")
-      .group(sampling);
-  add_count(verb, "--words", options->random.words, "How many").group(sampling);
-  verb.add_flag("--test-only", options->test_only, "Prove nothing, only test").group(sampling);
-  verb.add_flag("--accepted", options->random.accepted, "Take them from the accepted words").group(sampling);
-  add_seed(verb, options->random.seed).group(sampling);
-  add_threads(verb, options->random.threads).group(sampling);
+  verb.begin_group("Testing beside the proof");
+  add_count(verb, "--length", options->random.length, "Also run random words of this length").show_default("");
+  add_count(verb, "--words", options->random.words, "How many");
+  verb.add_flag("--test-only", options->test_only, "Prove nothing, only test");
+  verb.add_flag("--accepted", options->random.accepted, "Take them from the accepted words");
+  add_seed(verb, options->random.seed);
+  add_threads(verb, options->random.threads);
   verb.add_option("--through", options->through, "What reads them: the network letter by letter, or its states")
       .one_of({"auto", "network", "states"})
-      .show_default()
-      .group(sampling);
-  verb.add_option("--save", options->save, "Save the run through states here every five seconds")
-      .type_name("FILE")
-      .group(sampling);
-  verb.add_option("--resume", options->resume, "Go on with a saved run, and save it there")
-      .type_name("FILE")
-      .group(sampling);
-  add_device(verb, options->asked.device, "Where networks run").group(sampling);
+      .show_default();
+  verb.add_option("--save", options->save, "Save the run through states here every five seconds").type_name("FILE");
+  verb.add_option("--resume", options->resume, "Go on with a saved run, and save it there").type_name("FILE");
+  add_device(verb, options->asked.device, "Where networks run");
+  verb.begin_group();
   add_json_flag(verb, options->json);
   add_language_options(verb, options->asked.reading);
   return [options] { return run_verify(*options); };
