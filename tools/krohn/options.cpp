@@ -169,7 +169,7 @@ VerbOption& VerbOption::one_of(const std::vector<std::string>& values) {
     return std::string();
   };
   option_->transform(CLI::Validator(read, fmt::format("{{{}}}", fmt::join(values, ","))));
-  return *this;
+  return show_default();
 }
 
 VerbOption& VerbOption::suggests(const std::vector<std::string>& values) {
@@ -272,13 +272,15 @@ VerbOption Verb::add_option(const std::string& name, std::optional<std::string>&
 }
 
 VerbOption Verb::add_option(const std::string& name, double& target, const std::string& description) {
-  return keep(app_->add_option(name, target, description), held(target)).checked(not_a_number);
+  return keep(app_->add_option(name, target, description), held(target)).checked(not_a_number).show_default();
 }
 
 VerbOption Verb::add_option(const std::string& name, unsigned& target, const std::string& description) {
-  return keep(app_->add_option(name, target, description), held(target)).checked([](const std::string& text) {
-    return parsed<unsigned>(text) ? std::string() : fmt::format("\"{}\" is not a whole number", text);
-  });
+  return keep(app_->add_option(name, target, description), held(target))
+      .checked([](const std::string& text) {
+        return parsed<unsigned>(text) ? std::string() : fmt::format("\"{}\" is not a whole number", text);
+      })
+      .show_default();
 }
 
 VerbOption Verb::add_option(const std::string& name, std::vector<std::string>& target, const std::string& description) {

@@ -45,7 +45,8 @@ class VerbOption {
   VerbOption& between(double least, double greatest);
   /// `complaint` says what is wrong with a value, or nothing.
   VerbOption& checked(std::function<std::string(const std::string&)> complaint);
-  /// The value that the help page gives for an absent option: the target's current one, or this text.
+  /// The value that the help page gives for an absent option: the target's current one, as of numbers and one_of
+  /// without it, or this text.
   VerbOption& show_default();
   VerbOption& show_default(const std::string& text);
 

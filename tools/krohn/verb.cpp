@@ -158,7 +158,7 @@ void require_output(const std::string& output, const std::string& thing, const s
 }
 
 VerbOption add_device(Verb& verb, std::string& device, const std::string& description) {
-  return verb.add_option("--device", device, description).one_of({"auto", "cpu", "cuda"}).show_default();
+  return verb.add_option("--device", device, description).one_of({"auto", "cpu", "cuda"});
 }
 
 VerbOption add_size(Verb& verb, const std::string& name, std::uint64_t& target, const std::string& description) {
@@ -174,7 +174,7 @@ VerbOption add_seed(Verb& verb, std::uint64_t& seed) {
 }
 
 VerbOption add_threads(Verb& verb, unsigned& threads) {
-  return verb.add_option("--threads", threads, "Threads; 0 takes every core").at_most(4096).show_default();
+  return verb.add_option("--threads", threads, "Threads; 0 takes every core").at_most(4096);
 }
 
 VerbOption add_count(Verb& verb, const std::string& name, std::uint64_t& target, const std::string& description) {
@@ -196,9 +196,7 @@ VerbOption add_optional_count(Verb& verb, const std::string& name, std::optional
 }
 
 VerbOption add_precision(Verb& verb, std::string& precision, const std::string& description) {
-  return verb.add_option("--precision", precision, description)
-      .one_of({"fp64", "fp32", "fp16", "bf16"})
-      .show_default(precision);
+  return verb.add_option("--precision", precision, description).one_of({"fp64", "fp32", "fp16", "bf16"});
 }
 
 VerbOption add_arithmetic(Verb& verb, std::string& arithmetic, const std::string& description) {
@@ -209,8 +207,7 @@ VerbOption add_arithmetic(Verb& verb, std::string& arithmetic, const std::string
       .add_option(
           "--precision", arithmetic,
           description + ": fp64, fp32, fp16 or bf16; with +fma; fp16/fp32 or bf16/fp32 (accumulated); tf32; exact")
-      .one_of(names)
-      .show_default(arithmetic);
+      .one_of(names);
 }
 
 VerbOption add_order(Verb& verb, std::string& order) {

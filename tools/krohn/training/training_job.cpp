@@ -53,26 +53,23 @@ void add_training_options(Verb& verb, TrainArguments& options) {
   add_count(verb, "--words", options.words, "Samples in a step");
   add_count(verb, "--seeds", options.seeds, "Runs for every learning rate");
   verb.add_option("--smoothing", training.smoothing, "Probability that targets spread over all labels")
-      .between(0.0, 0.9)
-      .show_default();
+      .between(0.0, 0.9);
   verb.add_option(
           "--contract", training.contract,
           "Of rnn, gru and lstm: weight by which two readings with noise are drawn together; 3 to 10 are tried; 0: off")
-      .between(0.0, 1e6)
-      .show_default();
+      .between(0.0, 1e6);
   add_count(verb, "--samples", training.samples, "Train on so many samples again and again; 0: on new ones");
   add_optional_count(verb, "--sample-seed", training.sample_seed,
                      "Seed of the samples, shared by all runs; without it each has its own");
-  verb.add_option("--stop-at", training.stop_at, "Validation loss that ends a run").show_default();
-  verb.add_option("--clip", by.clip, "Greatest norm of a gradient; 0: any").show_default();
+  verb.add_option("--stop-at", training.stop_at, "Validation loss that ends a run");
+  verb.add_option("--clip", by.clip, "Greatest norm of a gradient; 0: any");
   verb.add_option("--schedule", options.schedule, "constant, or cosine: falling to --least-rate at the last step")
       .show_default();
   add_count(verb, "--warmup", by.warm_up, "First steps, over which the rate grows from 0").key("warm_up");
-  verb.add_option("--least-rate", by.least_rate, "Where a cosine ends").between(0.0, 10.0).show_default();
-  verb.add_option("--weight-decay", by.weight_decay, "AdamW's; 0: Adam").between(0.0, 10.0).show_default();
+  verb.add_option("--least-rate", by.least_rate, "Where a cosine ends").between(0.0, 10.0);
+  verb.add_option("--weight-decay", by.weight_decay, "AdamW's; 0: Adam").between(0.0, 10.0);
   verb.add_option("--coupled-decay", by.coupled_decay, "Added to the gradient, as in torch.optim.Adam")
-      .between(0.0, 10.0)
-      .show_default();
+      .between(0.0, 10.0);
   add_count(verb, "--validate-every", training.validate_every, "Steps between validations");
   add_count(verb, "--patience", training.patience,
             "Validations without a smaller loss that end a run, which keeps the parameters of the smallest; 0: any");

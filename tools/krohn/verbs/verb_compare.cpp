@@ -212,9 +212,7 @@ Work add_compare(Verb& verb) {
   verb.add_option("LEARNED", options->learned, "A .safetensors network, or a folder of `krohn train`").required();
   verb.add_option("EXACT", options->exact, "The network to hold it against").required();
   verb.add_option("--plot", options->plot, "Draw the angles, or the eigenvalues").type_name("FILE.svg|.png|.pdf");
-  verb.add_option("--weight", options->weight, "Least weight of the modes that are shown")
-      .between(0.0, 1.0)
-      .show_default();
+  verb.add_option("--weight", options->weight, "Least weight of the modes that are shown").between(0.0, 1.0);
   add_count(verb, "--from", options->from,
             "Of a trained model whose task answers at the end alone: shorter wrong words do not count")
       .show_default("");

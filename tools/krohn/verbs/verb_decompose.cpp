@@ -269,9 +269,7 @@ int run_decompose(DecomposeArguments options) {
 Work add_decompose(Verb& verb) {
   const auto options = std::make_shared<DecomposeArguments>();
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
-  verb.add_option("--method", options->method, "Which decomposition")
-      .one_of({"holonomy", "chain", "smaller"})
-      .show_default();
+  verb.add_option("--method", options->method, "Which decomposition").one_of({"holonomy", "chain", "smaller"});
   verb.add_flag("--primes", options->primes,
                 "Cut groups into simple ones: cyclic of prime order, and others of up to 360 elements");
   verb.add_flag("--swaps", options->swaps, "Cut letters into resets and single swaps of labels, in more layers");

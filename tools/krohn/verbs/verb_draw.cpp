@@ -138,11 +138,10 @@ Work add_draw(Verb& verb) {
   verb.add_option("--to", options->format, "The picture's format, instead of its extension")
       .one_of({"svg", "pdf", "png", "dot"});
   verb.add_option("--view", options->view, "What to draw; auto takes the network of a model")
-      .one_of({"auto", "automaton", "states", "cayley", "matrix", "table", "components", "cascade", "chain", "network"})
-      .show_default();
+      .one_of(
+          {"auto", "automaton", "states", "cayley", "matrix", "table", "components", "cascade", "chain", "network"});
   verb.add_option("--engine", options->engine, "Graphviz layout")
-      .one_of({"dot", "neato", "circo", "fdp", "sfdp", "twopi"})
-      .show_default();
+      .one_of({"dot", "neato", "circo", "fdp", "sfdp", "twopi"});
   verb.add_option("--title", options->title, "Written above");
   verb.add_flag("--minimal", options->minimal, "Minimise first");
   verb.add_flag("--eggbox", options->egg_box, "The transition monoid as egg-boxes");

@@ -366,8 +366,7 @@ Work add_run(Verb& verb) {
   add_arithmetic(verb, options->precision, "The network's arithmetic");
   add_order(verb, options->order);
   verb.add_option("--form", options->form, "Which form of the weights is multiplied with")
-      .one_of({"structured", "dense"})
-      .show_default();
+      .one_of({"structured", "dense"});
   add_seed(verb, options->seed);
   add_json_flag(verb, options->json);
   verb.begin_group("Counting final states");

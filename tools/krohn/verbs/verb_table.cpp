@@ -394,8 +394,7 @@ Work add_table(Verb& verb) {
       .suggests({"small", "paper"})
       .show_default();
   verb.add_option("--recipe", options->recipe, "How models are trained")
-      .one_of({"steady", "paper", "released", "normalised"})
-      .show_default();
+      .one_of({"steady", "paper", "released", "normalised"});
   verb.add_option("--only", options->only,
                   "Cells whose row and column have this text, or end with it where it ends with $")
       .type_name("TEXT");

@@ -368,8 +368,7 @@ Work add_train(Verb& verb) {
   verb.add_option("--init", options->init, "Begin with the weights of this construction, or of this trained model")
       .type_name("FILE|FOLDER");
   verb.add_option("--perturb", options->perturb, "Noise on them: its deviation, in root mean squares of each tensor")
-      .between(0.0, 10.0)
-      .show_default();
+      .between(0.0, 10.0);
   add_count(verb, "--checkpoint-every", options->checkpoint_every,
             "Steps between checkpoints on the processor; 0: those of half a minute");
   add_training_options(verb, *options);

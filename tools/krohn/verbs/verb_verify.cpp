@@ -267,8 +267,7 @@ Work add_verify(Verb& verb) {
       "Prove it for every order, split, batch and association, with or without FMA, in this or a wider format; of a "
       "trained model by closed regions");
   verb.add_option("--form", options->form, "Which form of the weights is multiplied with")
-      .one_of({"structured", "dense"})
-      .show_default();
+      .one_of({"structured", "dense"});
   add_count(verb, "--max-pairs", options->asked.how.max_pairs,
             "Most pairs of states, or products of matrices, to examine");
   add_count(verb, "--long-letters", options->asked.how.long_letters,
@@ -286,8 +285,7 @@ Work add_verify(Verb& verb) {
       .type_name("FOLDER");
   verb.add_option("--checkpoint-every", options->kept.seconds, "Seconds between two commits of a search")
       .type_name("SECONDS")
-      .between(0, 1e9)
-      .show_default();
+      .between(0, 1e9);
   verb.begin_group("Testing beside the proof");
   add_count(verb, "--length", options->random.length, "Also run random words of this length").show_default("");
   add_count(verb, "--words", options->random.words, "How many");
@@ -296,8 +294,7 @@ Work add_verify(Verb& verb) {
   add_seed(verb, options->random.seed);
   add_threads(verb, options->random.threads);
   verb.add_option("--through", options->through, "What reads them: the network letter by letter, or its states")
-      .one_of({"auto", "network", "states"})
-      .show_default();
+      .one_of({"auto", "network", "states"});
   verb.add_option("--save", options->save, "Save the run through states here every five seconds").type_name("FILE");
   verb.add_option("--resume", options->resume, "Go on with a saved run, and save it there").type_name("FILE");
   add_device(verb, options->asked.device, "Where networks run");
