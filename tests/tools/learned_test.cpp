@@ -217,14 +217,7 @@ TEST_CASE("the folder of a linear model is the trained model in it, for every ve
   // Its recurrence with another decoder is a network, by its own name.
   CHECK(contains(place.shell("krohn verify run/network.safetensors --max-pairs 1000").out, "structured weights"));
   CHECK(contains(contents(place / "run/network.safetensors"), "nearest codewords in place of its read-out"));
-  // Every option and what came of it.
   const json run = json::parse(contents(place / "run/run.json"));
-  const json options{{"smoothing", 0.1}, {"samples", 0},    {"validate_every", 500}, {"seeds", 1},
-                     {"seed", 1},        {"rates", {3e-3}}, {"schedule", "cosine"}};
-  for (const auto& [name, value] : options.items()) {
-    CAPTURE(name);
-    CHECK(run[name] == value);
-  }
   const json& test = run["runs"][0]["test"];
   CHECK(test["length"] == 500);
   CHECK(test["answers"] == 100);
