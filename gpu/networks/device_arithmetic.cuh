@@ -185,4 +185,11 @@ struct DeviceTf32 : DeviceFp32 {
   }
 };
 
+/// What kernels are compiled for.
+#define KROHN_FOR_EVERY_DEVICE_ARITHMETIC(instantiate)                                            \
+  instantiate(DeviceFp64) instantiate(DeviceFp32) instantiate(DeviceFp16) instantiate(DeviceBf16) \
+      instantiate(DeviceFp16InFp32) instantiate(DeviceBf16InFp32) instantiate(DeviceFp64Fused)    \
+          instantiate(DeviceFp32Fused) instantiate(DeviceFp16Fused) instantiate(DeviceBf16Fused)  \
+              instantiate(DeviceTf32)
+
 }  // namespace krohn

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "krohn/gpu/device/on_device.h"
-#include "krohn/gpu/networks/ordered_words.h"
 #include "krohn/gpu/networks/pair_search.h"
 #include "krohn/gpu/networks/sample_words.h"
 #include "krohn/gpu/operations/operation_words.h"

@@ -84,7 +84,18 @@ class NetworkImage {
     return labels;
   }
 
-  /// The network as it will lie at `base`. Call it twice: the bytes are as many wherever it lies.
+  /// The network, written to its place, where `bytes` becomes its memory.
+  DeviceNetwork<Number> put(Place place, Buffer<std::byte>& bytes) const {
+    ImageWriter measure(nullptr);  // the bytes are as many wherever it lies
+    write(measure);
+    bytes = Buffer<std::byte>(place, measure.bytes().size());
+    ImageWriter image(bytes.data());
+    const DeviceNetwork<Number> network = write(image);
+    bytes.write(image.bytes());
+    return network;
+  }
+
+ private:
   DeviceNetwork<Number> write(ImageWriter& image) const {
     DeviceNetwork<Number> out;
     std::vector<DeviceLayer<Number>> layers;
@@ -110,7 +121,6 @@ class NetworkImage {
     return out;
   }
 
- private:
   static DeviceLayer<Number> write_layer(const LaneLayer<A>& layer, ImageWriter& image) {
     DeviceLayer<Number> out;
     const LaneProgram<Number>& p = layer.program();

@@ -48,16 +48,7 @@ void cuda_read_words(const NetworkWordsJob<D>& job) {
   check(cudaDeviceSynchronize(), "a kernel failed");  // before its memory goes
 }
 
-template void cuda_read_words(const NetworkWordsJob<DeviceFp64>&);
-template void cuda_read_words(const NetworkWordsJob<DeviceFp32>&);
-template void cuda_read_words(const NetworkWordsJob<DeviceFp16>&);
-template void cuda_read_words(const NetworkWordsJob<DeviceBf16>&);
-template void cuda_read_words(const NetworkWordsJob<DeviceFp16InFp32>&);
-template void cuda_read_words(const NetworkWordsJob<DeviceBf16InFp32>&);
-template void cuda_read_words(const NetworkWordsJob<DeviceFp64Fused>&);
-template void cuda_read_words(const NetworkWordsJob<DeviceFp32Fused>&);
-template void cuda_read_words(const NetworkWordsJob<DeviceFp16Fused>&);
-template void cuda_read_words(const NetworkWordsJob<DeviceBf16Fused>&);
-template void cuda_read_words(const NetworkWordsJob<DeviceTf32>&);
+#define KROHN_KERNELS(D) template void cuda_read_words(const NetworkWordsJob<D>&);
+KROHN_FOR_EVERY_DEVICE_ARITHMETIC(KROHN_KERNELS)
 
 }  // namespace krohn

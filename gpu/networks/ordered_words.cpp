@@ -1,14 +1,14 @@
-#include "krohn/gpu/networks/ordered_words.h"
+#include "krohn/gpu/networks/sample_words.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
 
 #include "krohn/gpu/automata/long_word.h"
 #include "krohn/gpu/automata/symbol_table.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/networks/ordered_layer.h"
+#include "krohn/simulate/evaluate/lanes/sample.h"
 
 namespace krohn {
 namespace {
@@ -28,12 +28,7 @@ class OrderedSampler {
         bytes_(place),
         outcome_(place, 1),
         first_unknown_(place, 1) {
-    ImageWriter measure(nullptr);
-    image_.write(measure);
-    bytes_ = Buffer<std::byte>(place, measure.bytes().size());
-    ImageWriter image(bytes_.data());
-    network_ = image_.write(image);
-    bytes_.write(image.bytes());
+    network_ = image_.put(place, bytes_);
     make_layers(network);
     const Order& order = options.order;
     constexpr std::uint64_t kSegmentsAtOnce = std::uint64_t{1} << 20;  // whose totals are kept
@@ -51,19 +46,9 @@ class OrderedSampler {
     row.length = length;
     for (std::uint64_t word = first; word < first + options_.words; ++word) {
       const OrderedOutcome outcome = read_word(word, length);
-      ++row.words;
-      row.letters += length;
-      row.right_letters += outcome.right_letters;
-      row.right_state += outcome.answer == outcome.state;
-      row.right_output +=
-          outcome.answer < automaton_.states() && automaton_.output(outcome.answer) == automaton_.output(outcome.state);
+      add_word(row, automaton_, {outcome.state, outcome.answer, length, outcome.right_letters});
       done_ += length;
-      if (outcome.failing_at == ~0ULL) continue;
-      if (report_.failing_at && std::make_tuple(*report_.failing_at, *report_.failing_word_index) <=
-                                    std::make_tuple(std::uint64_t{outcome.failing_at}, word))
-        continue;
-      report_.failing_at = outcome.failing_at;
-      report_.failing_word_index = word;
+      if (outcome.failing_at != ~0ULL) note_failure(report_, outcome.failing_at, word);
     }
     return report_;
   }
@@ -253,9 +238,7 @@ SampleReport sample_words_in_order(Place place, const Network& network, Arithmet
     return OrderedSampler<decltype(format), decltype(device)>(place, network, options).run(options.lengths[0], first);
   });
   report.letters = options.lengths[0] * options.words;
-  if (report.failing_at && *report.failing_at <= kPrintableLength)
-    report.failing_word =
-        RandomWord(network.automaton.letters(), options.seed, *report.failing_word_index).slice(0, *report.failing_at);
+  keep_failing_word(report, network.automaton.letters(), options.seed);
   return report;
 }
 

@@ -28,12 +28,7 @@ class PairSearch {
 
   PairSearch(Place place, const Network& network, const CertifyOptions& options)
       : place_(place), options_(options), automaton_(network.automaton), image_(network, options.form), bytes_(place) {
-    ImageWriter measure(nullptr);
-    image_.write(measure);
-    bytes_ = Buffer<std::byte>(place, measure.bytes().size());
-    ImageWriter image(bytes_.data());
-    make_.network = image_.write(image);
-    bytes_.write(image.bytes());
+    make_.network = image_.put(place, bytes_);
     find_sizes();
     take_memory();
   }

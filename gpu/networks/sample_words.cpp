@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
 
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/networks/network_image.h"
 #include "krohn/gpu/networks/network_words.cuh"
 #include "krohn/groups/base/float_environment.h"
+#include "krohn/simulate/evaluate/lanes/sample.h"
 
 namespace krohn {
 namespace {
@@ -24,12 +24,7 @@ class WordSampler {
 
   WordSampler(Place place, const Network& network, const SampleOptions& options)
       : place_(place), options_(options), image_(network, options.form), automaton_(network.automaton) {
-    ImageWriter measure(nullptr);
-    image_.write(measure);
-    bytes_ = Buffer<std::byte>(place, measure.bytes().size());
-    ImageWriter image(bytes_.data());
-    job_.network = image_.write(image);
-    bytes_.write(image.bytes());
+    job_.network = image_.put(place, bytes_);
   }
 
   SampleReport run(const std::vector<std::uint64_t>& lengths, std::uint64_t first_word) {
@@ -86,19 +81,9 @@ class WordSampler {
     outcomes_.read(outcomes);
     for (std::uint64_t word = 0; word < job_.words; ++word) {
       const WordOutcome& outcome = outcomes[word];
-      ++row.words;
-      row.right_state += outcome.answer == outcome.state;
-      row.right_output +=
-          outcome.answer < automaton_.states() && automaton_.output(outcome.answer) == automaton_.output(outcome.state);
-      row.letters += row.length;
-      row.right_letters += outcome.right_letters;
-      const std::uint64_t stream = job_.first_stream + word;
-      if (!is_last || outcome.failing_at == ~std::uint64_t{0}) continue;
-      if (report_.failing_at &&
-          std::tie(*report_.failing_at, *report_.failing_word_index) <= std::tie(outcome.failing_at, stream))
-        continue;
-      report_.failing_at = outcome.failing_at;
-      report_.failing_word_index = stream;
+      add_word(row, automaton_, {outcome.state, outcome.answer, row.length, outcome.right_letters});
+      if (is_last && outcome.failing_at != ~std::uint64_t{0})
+        note_failure(report_, outcome.failing_at, job_.first_stream + word);
     }
   }
 
@@ -118,11 +103,7 @@ class WordSampler {
 SampleReport sample_words(Place place, const Network& network, ArithmeticName arithmetic, const SampleOptions& options,
                           std::uint64_t first) {
   const FloatEnvironment environment;
-  std::vector<std::uint64_t> lengths = options.lengths;
-  std::sort(lengths.begin(), lengths.end());
-  lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
-  if (lengths.empty() || options.words == 0) throw InputError("sampling needs at least one length and one word");
-  if (network.automaton.letters() == 0) throw InputError("sampling needs an alphabet of at least one letter");
+  const std::vector<std::uint64_t> lengths = sample_lengths(network, options);
   if (!options.order.is_sequential())
     throw NotOnDevice("--order", fmt::format("many words run in the sequential order on a device, not {}; take "
                                              "--device cpu",
@@ -130,9 +111,7 @@ SampleReport sample_words(Place place, const Network& network, ArithmeticName ar
   SampleReport report = with_device_arithmetic(arithmetic, [&](auto format, auto device) {
     return WordSampler<decltype(format), decltype(device)>(place, network, options).run(lengths, first);
   });
-  if (report.failing_at && *report.failing_at <= kPrintableLength)
-    report.failing_word =
-        RandomWord(network.automaton.letters(), options.seed, *report.failing_word_index).slice(0, *report.failing_at);
+  keep_failing_word(report, network.automaton.letters(), options.seed);
   return report;
 }
 

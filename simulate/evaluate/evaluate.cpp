@@ -8,11 +8,6 @@
 namespace krohn {
 namespace {
 
-std::optional<State> optional_state(State state) {
-  if (state == kNoState) return std::nullopt;
-  return state;
-}
-
 /// Two copies of the state, one read and one written, that change places at every letter.
 template <class Arithmetic>
 class RoundedEvaluator final : public Evaluator {
@@ -30,17 +25,15 @@ class RoundedEvaluator final : public Evaluator {
   }
 
   void reset() override { start(); }
-  std::optional<State> step(Letter letter) override {
-    const FloatEnvironment environment;
-    return optional_state(advance(letter));
-  }
-
   void run(std::span<const Letter> letters, std::span<State> states) override {
     const FloatEnvironment environment;
     for (std::size_t t = 0; t < letters.size(); ++t) states[t] = advance(letters[t]);
   }
 
-  std::optional<State> current() const override { return optional_state(network_->read(labels_.data())); }
+  std::optional<State> current() const override {
+    const State state = network_->read(labels_.data());
+    return state == kNoState ? std::nullopt : std::optional(state);
+  }
 
   std::vector<double> numbers() const override {
     const FloatEnvironment environment;

@@ -28,7 +28,11 @@ class Evaluator {
  public:
   virtual ~Evaluator() = default;
   virtual void reset() = 0;
-  virtual std::optional<State> step(Letter letter) = 0;
+  std::optional<State> step(Letter letter) {
+    State state;
+    run({&letter, 1}, {&state, 1});
+    return state == kNoState ? std::nullopt : std::optional(state);
+  }
   /// Many steps at once: states[t] is what the readout says after letters[t], or kNoState. The two spans have one
   /// length. No allocation; the fast way.
   virtual void run(std::span<const Letter> letters, std::span<State> states) = 0;

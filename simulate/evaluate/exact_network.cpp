@@ -151,23 +151,12 @@ class ExactEvaluator final : public Evaluator {
     }
   }
 
-  std::optional<State> step(Letter letter) override {
-    const FloatEnvironment environment;
-    Context context = letter;
-    for (std::size_t k = 0; k < layers_.size(); ++k) {
-      const Layer& layer = network_.layers[k];
-      const Label pre = std::exchange(labels_[k], kNoLabel);
-      if (context == kNoContext) continue;
-      states_[k] = layers_[k].move(layer.wiring.action_of[context], states_[k]);
-      labels_[k] = layers_[k].decode(states_[k], layer.book_of_context.empty() ? 0 : layer.book_of_context[context]);
-      if (k + 1 < layers_.size())
-        context = pre == kNoLabel ? kNoContext : layer.wiring.next[std::size_t{context} * layer.labels + pre];
-    }
-    return current();
-  }
-
   void run(std::span<const Letter> letters, std::span<State> states) override {
-    for (std::size_t t = 0; t < letters.size(); ++t) states[t] = step(letters[t]).value_or(kNoState);
+    const FloatEnvironment environment;
+    for (std::size_t t = 0; t < letters.size(); ++t) {
+      advance(letters[t]);
+      states[t] = current().value_or(kNoState);
+    }
   }
 
   std::optional<State> current() const override {
@@ -194,6 +183,19 @@ class ExactEvaluator final : public Evaluator {
   std::unique_ptr<Evaluator> fresh() const override { return std::make_unique<ExactEvaluator>(network_); }
 
  private:
+  void advance(Letter letter) {
+    Context context = letter;
+    for (std::size_t k = 0; k < layers_.size(); ++k) {
+      const Layer& layer = network_.layers[k];
+      const Label pre = std::exchange(labels_[k], kNoLabel);
+      if (context == kNoContext) continue;
+      states_[k] = layers_[k].move(layer.wiring.action_of[context], states_[k]);
+      labels_[k] = layers_[k].decode(states_[k], layer.book_of_context.empty() ? 0 : layer.book_of_context[context]);
+      if (k + 1 < layers_.size())
+        context = pre == kNoLabel ? kNoContext : layer.wiring.next[std::size_t{context} * layer.labels + pre];
+    }
+  }
+
   const Network& network_;
   const CyclotomicField field_;
   std::vector<ExactLayer> layers_;

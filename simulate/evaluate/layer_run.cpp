@@ -273,12 +273,6 @@ class OrderedEvaluator final : public Evaluator {
     start();
   }
 
-  std::optional<State> step(Letter letter) override {
-    const FloatEnvironment environment;
-    advance(letter);
-    return current();
-  }
-
   void run(std::span<const Letter> letters, std::span<State> states) override {
     const FloatEnvironment environment;
     for (std::size_t t = 0; t < letters.size(); ++t) {

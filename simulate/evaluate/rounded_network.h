@@ -105,28 +105,6 @@ class RoundedNetwork {
   std::uint64_t snap_every_;
 };
 
-// Instantiated in rounded_network_separate.cpp, _fused.cpp and _mixed.cpp.
-extern template class RoundedLayer<Fp64>;
-extern template class RoundedLayer<Fp32>;
-extern template class RoundedLayer<Fp16>;
-extern template class RoundedLayer<Bf16>;
-extern template class RoundedNetwork<Fp64>;
-extern template class RoundedNetwork<Fp32>;
-extern template class RoundedNetwork<Fp16>;
-extern template class RoundedNetwork<Bf16>;
-extern template class RoundedLayer<Fused<Fp64>>;
-extern template class RoundedLayer<Fused<Fp32>>;
-extern template class RoundedLayer<Fused<Fp16>>;
-extern template class RoundedLayer<Fused<Bf16>>;
-extern template class RoundedNetwork<Fused<Fp64>>;
-extern template class RoundedNetwork<Fused<Fp32>>;
-extern template class RoundedNetwork<Fused<Fp16>>;
-extern template class RoundedNetwork<Fused<Bf16>>;
-extern template class RoundedLayer<AccumulatedInFp32<Fp16>>;
-extern template class RoundedLayer<AccumulatedInFp32<Bf16>>;
-extern template class RoundedLayer<Tf32>;
-extern template class RoundedNetwork<AccumulatedInFp32<Fp16>>;
-extern template class RoundedNetwork<AccumulatedInFp32<Bf16>>;
-extern template class RoundedNetwork<Tf32>;
+// Instantiated for all arithmetics in rounded_network_separate.cpp, _fused.cpp and _mixed.cpp.
 
 }  // namespace krohn

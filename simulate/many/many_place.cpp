@@ -291,10 +291,7 @@ SampleReport report_of(std::span<const std::uint64_t> numbers) {
   return report;
 }
 
-SampleReport nothing_read(std::vector<std::uint64_t> lengths) {
-  std::ranges::sort(lengths);
-  const auto repeated = std::ranges::unique(lengths);
-  lengths.erase(repeated.begin(), repeated.end());
+SampleReport nothing_read(const std::vector<std::uint64_t>& lengths) {
   SampleReport report;
   for (const std::uint64_t length : lengths) report.lengths.emplace_back().length = length;
   return report;
@@ -311,16 +308,15 @@ void RoundLength::adapt(Ranks& ranks, double seconds) {
 
 SampleReport sample_on_ranks(Ranks& ranks, const Network& network, ArithmeticName arithmetic,
                              const SampleOptions& options, const SampleWords& here) {
-  if (options.lengths.empty() || options.words == 0)
-    throw InputError("sampling needs at least one length and one word");
-  SampleReport sum = nothing_read(options.lengths);
-  const std::uint64_t letters = sum.lengths.back().length * options.words;
+  const std::vector<std::uint64_t> lengths = sample_lengths(network, options);
+  SampleReport sum = nothing_read(lengths);
+  const std::uint64_t letters = lengths.back() * options.words;
   RoundLength round;
   for (std::uint64_t done = 0; done < options.words;) {
     const Stopwatch watch;
     const std::uint64_t end = done + std::min(options.words - done, round.words() * ranks.size());
     const Share mine = share_of(done, end, ranks.rank(), ranks.size());
-    SampleReport part = nothing_read(options.lengths);
+    SampleReport part = nothing_read(lengths);
     together(ranks, [&] {
       SampleOptions own = options;
       own.words = mine.end - mine.begin;
@@ -336,9 +332,7 @@ SampleReport sample_on_ranks(Ranks& ranks, const Network& network, ArithmeticNam
     done = end;
     round.adapt(ranks, watch.seconds());
   }
-  if (sum.failing_at && *sum.failing_at <= kPrintableLength)
-    sum.failing_word =
-        RandomWord(network.automaton.letters(), options.seed, *sum.failing_word_index).slice(0, *sum.failing_at);
+  keep_failing_word(sum, network.automaton.letters(), options.seed);
   return sum;
 }
 

@@ -14,7 +14,6 @@
 #include "krohn/simulate/prove/bounds/bounds.h"
 #include "krohn/simulate/prove/bounds/linear_horizon.h"
 #include "krohn/simulate/prove/certify_codewords.h"
-#include "krohn/simulate/prove/certify_exact.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/machine/certify_reader.h"
 #include "krohn/simulate/prove/machine/reader_run.h"

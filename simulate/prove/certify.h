@@ -15,7 +15,7 @@ namespace krohn {
 /// is proved, that of the horizon bound or that of the search, with the `limit` that the search met; and where that is
 /// below 4,096 letters, long words are read (simulate/prove/machine/certify_reader.h), since errors add up in words
 /// that no search reaches: a wrong one refutes. In another order than `sequential`: certify_order. In exact arithmetic,
-/// where all orders give the same: simulate/prove/certify_exact.h.
+/// where all orders give the same: simulate/prove/certify_codewords.h.
 Certificate certify(const Network& network, const CertifyOptions& options);
 
 /// For a network that snaps after K letters, with one codeword for each label: the bounds of

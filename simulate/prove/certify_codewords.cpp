@@ -101,110 +101,50 @@ namespace {
 
 constexpr std::size_t kMostNumbers = std::size_t{1} << 22;
 
-/// The maps of all words of a layer, or what words add to 0, letter by letter. Nothing when there are too many.
-/// Rounding makes them wrong, which the check finds.
+/// The maps of all words of a layer, or what words add to 0. Nothing when there are too many, or soon some that round:
+/// letters have infinitely many maps, as a rule. Rounding makes them wrong, which the check finds.
 template <class A>
-class Maps {
- public:
-  using Number = typename A::Number;
-  using Map = typename AffineLayer<A>::Map;
-
-  explicit Maps(const AffineLayer<A>& affine) : affine_(affine), sums_(affine.make_sums()) {}
-
-  std::optional<LayerMaps> list() { return affine_.only_moves() ? list_additions() : list_products(); }
-
- private:
-  static std::vector<double> to_doubles(const std::vector<Number>& numbers) {
-    std::vector<double> result;
-    for (const Number number : numbers) result.push_back(to_double(number) + 0.0);
-    return result;
-  }
-
-  /// The number of a map or an addition; new ones wait to be gone on from.
-  std::uint32_t number(const Map& map) {
-    std::vector<double> key = to_doubles(map.entries);
-    const std::vector<double> b = to_doubles(map.addition);
-    key.insert(key.end(), b.begin(), b.end());
-    const auto [known, fresh] = known_.try_emplace(std::move(key), static_cast<std::uint32_t>(waiting_.size()));
-    if (!fresh) return known->second;
-    waiting_.push_back(map);
-    numbers_ += known->first.size();
-    for (const double entry : known->first) extent_.add(entry);
-    return known->second;
-  }
-
-  /// Stops at maps that would round soon, or have: letters have infinitely many maps, as a rule.
-  bool too_many() const {
-    return numbers_ > kMostNumbers || extent_.most.value() > std::ldexp(extent_.grain, A::digits);
-  }
-
-  std::optional<LayerMaps> list_additions() {
-    LayerMaps maps;
-    maps.only_moves = true;
-    if (!affine_.adds()) return maps;
-    Map from = affine_.make_map(), to = from;
-    from.entries.clear();
-    from.targets.clear();
-    std::fill(from.addition.begin(), from.addition.end(), round_weight<A>(0));
-    number(from);
-    for (std::size_t i = 0; i < waiting_.size(); ++i) {
-      if (too_many()) return std::nullopt;
-      from = waiting_[i];
-      to = from;
-      std::vector<std::uint32_t> next;
-      for (Action action = 0; action < affine_.letters(); ++action) {
-        affine_.apply(affine_.letter(action), from.addition.data(), to.addition.data(), sums_);
-        next.push_back(number(to));
-      }
-      maps.maps.push_back({{}, to_doubles(from.addition), std::move(next)});
-    }
-    return maps;
-  }
-
-  std::optional<LayerMaps> list_products() {
-    LayerMaps maps;
-    for (Action action = 0; action < affine_.letters(); ++action)
-      maps.letters.push_back(number(affine_.letter(action)));
-    Map to = affine_.make_map();
-    for (std::size_t i = 0; i < waiting_.size(); ++i) {
-      if (too_many()) return std::nullopt;
-      const Map from = waiting_[i];
-      std::vector<std::uint32_t> next;
-      for (Action action = 0; action < affine_.letters(); ++action) {
-        affine_.compose(affine_.letter(action), from, to, sums_);
-        next.push_back(number(to));
-      }
-      maps.maps.push_back({dense(from), to_doubles(from.addition), std::move(next)});
-    }
-    return maps;
-  }
-
-  std::vector<double> dense(const Map& map) const {
-    const std::size_t n = affine_.dimension();
-    std::vector<double> a(n * n, 0);
+std::optional<LayerMaps> list_maps(const AffineLayer<A>& affine) {
+  LayerMaps maps;
+  maps.only_moves = affine.only_moves();
+  if (maps.only_moves && !affine.adds()) return maps;
+  WordMaps<A> words(affine);
+  GrainRange extent;  // of entries and additions, together
+  std::size_t numbers = 0;
+  const auto add = [&](const std::vector<double>& map) {
+    numbers += map.size();
+    for (const double entry : map) extent.add(entry);
+    maps.maps.emplace_back();
+  };
+  if (!words.close(
+          add, [&] { return numbers <= kMostNumbers && extent.most.value() <= std::ldexp(extent.grain, A::digits); },
+          [&](std::size_t from, std::uint32_t to) { maps.maps[from].next.push_back(to); }))
+    return std::nullopt;
+  maps.letters = words.letters();
+  const std::size_t n = affine.dimension();
+  std::vector<double> map;
+  for (std::size_t i = 0; i < words.count(); ++i) {
+    words.read(i, map);
+    maps.maps[i].b.assign(map.begin() + static_cast<std::ptrdiff_t>(words.entries()), map.end());
+    if (maps.only_moves) continue;
+    std::vector<double>& a = maps.maps[i].a;
+    a.assign(n * n, 0);
     std::size_t first = 0, at = 0;
-    for (const std::size_t size : affine_.blocks()) {
-      for (std::size_t i = 0; i < size; ++i)
-        for (std::size_t j = 0; j < size; ++j) a[(first + i) * n + first + j] = to_double(map.entries[at++]) + 0.0;
+    for (const std::size_t size : affine.blocks()) {
+      for (std::size_t row = first; row < first + size; ++row)
+        for (std::size_t column = first; column < first + size; ++column) a[row * n + column] = map[at++];
       first += size;
     }
-    return a;
   }
-
-  const AffineLayer<A>& affine_;
-  std::vector<typename A::Sum> sums_;
-  std::map<std::vector<double>, std::uint32_t> known_;
-  std::vector<Map> waiting_;
-  std::size_t numbers_ = 0;
-  GrainRange extent_;  ///< of entries and additions, together
-};
+  return maps;
+}
 
 template <class A>
 std::optional<std::vector<LayerMaps>> list_maps(const Network& network, Form form) {
   const OrderedNetwork<A> ordered(network, form, parse_order("scan"));
   std::vector<LayerMaps> layers;
   for (const OrderedLayer<A>& layer : ordered.layers()) {
-    std::optional<LayerMaps> maps = Maps<A>(*layer.affine()).list();
+    std::optional<LayerMaps> maps = list_maps<A>(*layer.affine());
     if (!maps) return std::nullopt;
     layers.push_back(*std::move(maps));
   }

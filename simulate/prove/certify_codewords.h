@@ -1,4 +1,5 @@
-// simulate/prove/certify_codewords.h — certificate 1 of MATH.md §5: all states are codewords.
+// simulate/prove/certify_codewords.h — certificate 1 of MATH.md §5: all states are codewords, or finitely many exact
+// ones.
 #pragma once
 
 #include <optional>
@@ -16,6 +17,14 @@ namespace krohn {
 /// label tuples that decode, or else for all that words reach). Proved for every length, or nothing: not closing is no
 /// refutation. O(Σ codewords · actions · cost of one step).
 std::optional<Certificate> certify_closed_codewords(const Network& network, const CertifyOptions& options);
+
+/// *Closed exact states*: in every layer the states that its actions reach from H_0 are found, as exact numbers; they
+/// are finitely many, each is decoded for certain, and the machine of labels so found emulates the automaton. Proved
+/// for every length in exact arithmetic, whatever the form of the weights. When the machine does not emulate, a search
+/// over tuples of states finds a shortest failing word. When states do not close within the limits, nothing is decided:
+/// proved up to no letter, with `limit` set. Throws InputError when the network has no exact form
+/// (simulate/evaluate/exact_network.h). O(states · actions) exact steps and decodings.
+Certificate certify_exact(const Network& network, const CertifyOptions& options);
 
 // The strongest claim: right however sums and letters are ordered, grouped, split,
 // batched and fused, in the format or a wider one (docs/reference/certificate-file.md, "exact in any order").

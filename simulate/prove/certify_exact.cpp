@@ -1,4 +1,4 @@
-#include "krohn/simulate/prove/certify_exact.h"
+#include "krohn/simulate/prove/certify_codewords.h"
 
 #include <fmt/format.h>
 
@@ -106,6 +106,11 @@ void conclude(Certificate& certificate, const LabelMachine& machine, const Dfa& 
   } else {
     certificate.claim = ProvedUpTo{end.length};
     certificate.limit = end.limit;
+    try {
+      TimeLimit::check();
+    } catch (const LimitError& over) {
+      certificate.limit = over.what();  // as where layers do not close
+    }
   }
 }
 

@@ -254,9 +254,7 @@ SampleReport as_sample(const ThroughStates& through, const Network& network, con
   sample.failing_at = through.failing_at;
   if (!through.failing_at) return sample;
   sample.failing_word_index = through.failing_word_index;
-  if (*through.failing_at <= kPrintableLength)
-    sample.failing_word = RandomWord(network.automaton.letters(), question.random.seed, through.failing_word_index)
-                              .slice(0, *through.failing_at);
+  keep_failing_word(sample, network.automaton.letters(), question.random.seed);
   return sample;
 }
 

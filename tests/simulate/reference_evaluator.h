@@ -31,13 +31,12 @@ class ReferenceEvaluator final : public Evaluator {
     const FloatEnvironment environment;
     now_ = network_->start();
   }
-  std::optional<State> step(Letter letter) override {
-    const FloatEnvironment environment;
-    now_ = network_->step(now_, letter);
-    return current();
-  }
   void run(std::span<const Letter> letters, std::span<State> states) override {
-    for (std::size_t t = 0; t < letters.size(); ++t) states[t] = step(letters[t]).value_or(kNoState);
+    const FloatEnvironment environment;
+    for (std::size_t t = 0; t < letters.size(); ++t) {
+      now_ = network_->step(now_, letters[t]);
+      states[t] = current().value_or(kNoState);
+    }
   }
   std::optional<State> current() const override { return network_->read(now_); }
   std::vector<double> numbers() const override {

@@ -21,7 +21,6 @@
 #include "krohn/gpu/automata/long_word.h"
 #include "krohn/gpu/automata/stored_word.h"
 #include "krohn/gpu/device/device.h"
-#include "krohn/gpu/networks/ordered_words.h"
 #include "krohn/gpu/networks/pair_search.h"
 #include "krohn/gpu/networks/sample_words.h"
 #include "krohn/gpu/operations/operation_words.h"

@@ -85,7 +85,6 @@ class VectorLanes final : public LaneEvaluator {
   }
 
   std::unique_ptr<LaneEvaluator> fresh() const override { return std::make_unique<VectorLanes>(network_, kernel_); }
-  bool is_vectorised() const override { return true; }
 
  private:
   /// Where every word is in one layer.
@@ -153,61 +152,18 @@ class VectorLanes final : public LaneEvaluator {
   std::size_t layer_ = 0;
 };
 
-/// kLanes evaluators, for networks without a fast form.
-class SeparateLanes final : public LaneEvaluator {
- public:
-  explicit SeparateLanes(std::unique_ptr<Evaluator> first) {
-    words_.push_back(std::move(first));
-    while (words_.size() < kLanes) words_.push_back(words_[0]->fresh());
-  }
-
-  void reset() override {
-    for (const auto& word : words_) word->reset();
-  }
-
-  void run(const LaneLetters& letters, std::size_t steps) override { run_all(letters, steps, nullptr); }
-  void run(const LaneLetters& letters, std::size_t steps, std::span<State> states) override {
-    run_all(letters, steps, states.data());
-  }
-
-  void current(std::span<State, kLanes> states) const override {
-    for (std::size_t word = 0; word < kLanes; ++word) states[word] = words_[word]->current().value_or(kNoState);
-  }
-
-  std::vector<double> numbers(std::size_t word) const override { return words_[word]->numbers(); }
-  std::unique_ptr<LaneEvaluator> fresh() const override { return std::make_unique<SeparateLanes>(words_[0]->fresh()); }
-  bool is_vectorised() const override { return false; }
-
- private:
-  void run_all(const LaneLetters& letters, std::size_t steps, State* states) {
-    std::array<Letter, kPiece> piece;
-    std::array<State, kPiece> read;
-    for (std::size_t word = 0; word < letters.words; ++word)
-      for (std::size_t first = 0; first < steps; first += kPiece) {
-        const std::size_t count = std::min(kPiece, steps - first);
-        for (std::size_t t = 0; t < count; ++t) piece[t] = letters.first[(first + t) * letters.stride + word];
-        words_[word]->run({piece.data(), count}, {read.data(), count});
-        for (std::size_t t = 0; t < count && states != nullptr; ++t) states[(first + t) * kLanes + word] = read[t];
-      }
-  }
-
-  std::vector<std::unique_ptr<Evaluator>> words_;
-};
-
 }  // namespace
 
 std::unique_ptr<LaneEvaluator> make_lane_evaluator(const Network& network, ArithmeticName arithmetic,
                                                    const LaneOptions& options) {
   const LaneKernels kernels = lane_kernels(options.instructions.value_or(available_instruction_sets().back()));
-  if (arithmetic.kind() == ArithmeticName::Kind::kSeparate && network.snap_every == 0)
-    if (auto lanes = with_format(arithmetic.storage(), [&](auto format) -> std::unique_ptr<LaneEvaluator> {
-          using Format = decltype(format);
-          const auto made = std::make_shared<LaneNetwork<Format>>(network, options.form);
-          if (!made->make(network)) return nullptr;
-          return std::make_unique<VectorLanes<Format>>(made, kernel_of<Format>(kernels));
-        }))
-      return lanes;
-  return std::make_unique<SeparateLanes>(make_evaluator(network, arithmetic, options.form));
+  if (arithmetic.kind() != ArithmeticName::Kind::kSeparate || network.snap_every > 0) return nullptr;
+  return with_format(arithmetic.storage(), [&](auto format) -> std::unique_ptr<LaneEvaluator> {
+    using Format = decltype(format);
+    const auto made = std::make_shared<LaneNetwork<Format>>(network, options.form);
+    if (!made->make(network)) return nullptr;
+    return std::make_unique<VectorLanes<Format>>(made, kernel_of<Format>(kernels));
+  });
 }
 
 std::vector<State> batch_final_states(const Network& network, ArithmeticName arithmetic,
@@ -218,6 +174,17 @@ std::vector<State> batch_final_states(const Network& network, ArithmeticName ari
     throw InputError("a batch of words needs one letter for every word and position");
   std::vector<State> states(words);
   const auto evaluator = make_lane_evaluator(network, arithmetic, options);
+  if (!evaluator) {
+    parallel_workers(words, options.threads,
+                     [&, one = std::shared_ptr(make_evaluator(network, arithmetic, options.form))] {
+                       return [&, word = std::shared_ptr(one->fresh())](std::size_t w) {
+                         word->reset();
+                         for (std::size_t t = 0; t < length; ++t) word->step(letters[t * words + w]);
+                         states[w] = word->current().value_or(kNoState);
+                       };
+                     });
+    return states;
+  }
   parallel_workers((words + kLanes - 1) / kLanes, options.threads, [&] {
     return [&, lanes = std::shared_ptr(evaluator->fresh())](std::size_t block) {
       const std::size_t first = block * kLanes, count = std::min(kLanes, words - first);

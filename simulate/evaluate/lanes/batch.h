@@ -39,8 +39,6 @@ class LaneEvaluator {
   virtual std::vector<double> numbers(std::size_t word) const = 0;
   /// Another one of the same weights, at the start; for threads.
   virtual std::unique_ptr<LaneEvaluator> fresh() const = 0;
-  /// True if words share vectors; otherwise some layer has no such form, and kLanes evaluators run one after another.
-  virtual bool is_vectorised() const = 0;
 };
 
 struct LaneOptions {
@@ -48,7 +46,8 @@ struct LaneOptions {
   std::optional<InstructionSet> instructions;  ///< the fastest available, when not given
 };
 
-/// The network must be valid and must outlive the evaluator.
+/// Null where words cannot share vectors: the network snaps, some layer has no such form, or operations are fused or
+/// round to several formats. The network must be valid and must outlive the evaluator.
 std::unique_ptr<LaneEvaluator> make_lane_evaluator(const Network& network, ArithmeticName arithmetic,
                                                    const LaneOptions& options = {});
 std::unique_ptr<LaneEvaluator> make_lane_evaluator(Network&& network, ArithmeticName arithmetic,

@@ -169,11 +169,6 @@ class LaneLayer {
   LaneProgram<Number> program_;
 };
 
-extern template class LaneLayer<Fp64>;
-extern template class LaneLayer<Fp32>;
-extern template class LaneLayer<Fp16>;
-extern template class LaneLayer<Bf16>;
-
 // A network whose layers are all lane programs
 // (simulate/evaluate/lanes/lane_program.h).
 

@@ -49,7 +49,6 @@ class LaneWords {
   };
 
   void differs(std::uint64_t position, std::size_t word, State state, State answer);
-  bool output_is_right(State state, State answer) const;
 
   const Dfa& automaton_;
   std::unique_ptr<LaneEvaluator> network_;
@@ -70,7 +69,19 @@ namespace {
 constexpr std::size_t kPiece = 256;       ///< letters of every word that are made at once, about
 constexpr std::size_t kLeastTable = 128;  ///< vectors read small tables whole
 
+bool output_is_right(const Dfa& automaton, State state, State answer) {
+  return answer == state || (answer < automaton.states() && automaton.output(answer) == automaton.output(state));
+}
+
 }  // namespace
+
+void add_word(LengthReport& row, const Dfa& automaton, const ReadWord& word) {
+  ++row.words;
+  row.right_state += word.answer == word.state;
+  row.right_output += output_is_right(automaton, word.state, word.answer);
+  row.letters += word.letters;
+  row.right_letters += word.right_letters;
+}
 
 LaneWords::LaneWords(const Dfa& automaton, std::unique_ptr<LaneEvaluator> network,
                      std::optional<InstructionSet> instructions)
@@ -131,19 +142,11 @@ void LaneWords::read_to(std::uint64_t length, std::uint64_t most) {
 
 void LaneWords::differs(std::uint64_t position, std::size_t word, State state, State answer) {
   if (!words_[word].failing_at) words_[word].failing_at = position;
-  words_[word].right_letters += output_is_right(state, answer);
-}
-
-bool LaneWords::output_is_right(State state, State answer) const {
-  return answer == state || (answer != kNoState && automaton_.output(answer) == automaton_.output(state));
+  words_[word].right_letters += output_is_right(automaton_, state, answer);
 }
 
 void LaneWords::add_to(LengthReport& report, std::size_t word) const {
-  ++report.words;
-  report.right_state += answers_[word] == states_[word];
-  report.right_output += output_is_right(states_[word], answers_[word]);
-  report.letters += position_;
-  report.right_letters += words_[word].right_letters;
+  add_word(report, automaton_, {states_[word], answers_[word], position_, words_[word].right_letters});
 }
 
 struct AcceptedWordStream::Source {
@@ -206,7 +209,7 @@ class SideBySide {
     for (std::size_t t = 0; t < letters.size(); ++t) {
       state_ = automaton_.next(state_, letters[t]);
       answer_ = states_[t];
-      right_letters_ += output_is_right();
+      right_letters_ += output_is_right(automaton_, state_, answer_);
       if (!state_is_right() && !failing_at_) failing_at_ = position_ + t + 1;
     }
     position_ += letters.size();
@@ -214,11 +217,7 @@ class SideBySide {
 
   /// Adds the word, as far as it was read, to a row of the report.
   void add_to(LengthReport& report) const {
-    ++report.words;
-    report.right_state += state_is_right();
-    report.right_output += output_is_right();
-    report.letters += position_;
-    report.right_letters += right_letters_;
+    add_word(report, automaton_, {state_, answer_, position_, right_letters_});
   }
 
   std::uint64_t position() const { return position_; }
@@ -226,9 +225,6 @@ class SideBySide {
 
  private:
   bool state_is_right() const { return answer_ == state_; }
-  bool output_is_right() const {
-    return state_is_right() || (answer_ != kNoState && automaton_.output(answer_) == automaton_.output(state_));
-  }
 
   const Dfa& automaton_;
   std::unique_ptr<Evaluator> network_;
@@ -244,11 +240,6 @@ void add(const LengthReport& row, LengthReport& sum) {
   sum.right_output += row.right_output;
   sum.letters += row.letters;
   sum.right_letters += row.right_letters;
-}
-
-/// True if a failure at letter `at` of a word is to be reported rather than the one that is.
-bool comes_first(std::uint64_t at, std::uint64_t word, const SampleReport& report) {
-  return !report.failing_at || std::tie(at, word) < std::tie(*report.failing_at, *report.failing_word_index);
 }
 
 /// The results that all threads write, under a lock.
@@ -274,9 +265,7 @@ class SharedReport {
   void add_word(std::uint64_t word, std::optional<std::uint64_t> failing_at, std::span<const LengthReport> rows) {
     const std::lock_guard lock(mutex_);
     for (std::size_t i = 0; i < rows.size(); ++i) add(rows[i], report_.lengths[i]);
-    if (!failing_at || !comes_first(*failing_at, word, report_)) return;
-    report_.failing_at = failing_at;
-    report_.failing_word_index = word;
+    if (failing_at) note_failure(report_, *failing_at, word);
   }
 
   const SampleReport& result() const { return report_; }
@@ -326,12 +315,6 @@ void sample_words(LaneWords& words, std::uint64_t seed, std::uint64_t first, std
   for (std::size_t word = 0; word < count; ++word) shared.add_word(first + word, words.failing_at(word), rows[word]);
 }
 
-std::vector<std::uint64_t> increasing(std::vector<std::uint64_t> lengths) {
-  std::sort(lengths.begin(), lengths.end());
-  lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
-  return lengths;
-}
-
 /// Reads one word of a stream to its end; returns its first letters, as many as are kept.
 Word read_word(WordStream& words, SideBySide& both, const std::function<void(std::size_t)>& count_letters) {
   Word beginning;
@@ -352,27 +335,45 @@ SampleReport sample(const Network& network, ArithmeticName arithmetic, const Sam
   return sample_from(0, network, arithmetic, options);
 }
 
+std::vector<std::uint64_t> sample_lengths(const Network& network, const SampleOptions& options) {
+  std::vector<std::uint64_t> lengths = options.lengths;
+  std::sort(lengths.begin(), lengths.end());
+  lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
+  if (lengths.empty() || options.words == 0) throw InputError("sampling needs at least one length and one word");
+  if (network.automaton.letters() == 0) throw InputError("sampling needs an alphabet of at least one letter");
+  return lengths;
+}
+
+void note_failure(SampleReport& report, std::uint64_t at, std::uint64_t word) {
+  if (report.failing_at && std::tie(*report.failing_at, *report.failing_word_index) <= std::tie(at, word)) return;
+  report.failing_at = at;
+  report.failing_word_index = word;
+  report.failing_word.reset();
+}
+
+void keep_failing_word(SampleReport& report, Letter letters, std::uint64_t seed) {
+  if (report.failing_at && *report.failing_at <= kPrintableLength)
+    report.failing_word = RandomWord(letters, seed, *report.failing_word_index).slice(0, *report.failing_at);
+}
+
 void add_report(SampleReport& sum, const SampleReport& part) {
   for (std::size_t i = 0; i < sum.lengths.size(); ++i) add(part.lengths[i], sum.lengths[i]);
   sum.letters += part.letters;
-  if (!part.failing_at || !comes_first(*part.failing_at, *part.failing_word_index, sum)) return;
-  sum.failing_at = part.failing_at;
-  sum.failing_word_index = part.failing_word_index;
-  sum.failing_word = part.failing_word;
+  if (!part.failing_at) return;
+  note_failure(sum, *part.failing_at, *part.failing_word_index);
+  if (sum.failing_word_index == part.failing_word_index) sum.failing_word = part.failing_word;
 }
 
 SampleReport sample_from(std::uint64_t first, const Network& network, ArithmeticName arithmetic,
                          const SampleOptions& options) {
   const FloatEnvironment environment;
-  const std::vector<std::uint64_t> lengths = increasing(options.lengths);
-  if (lengths.empty() || options.words == 0) throw InputError("sampling needs at least one length and one word");
-  if (network.automaton.letters() == 0) throw InputError("sampling needs an alphabet of at least one letter");
+  const std::vector<std::uint64_t> lengths = sample_lengths(network, options);
   const Letter letters = network.automaton.letters();
   SharedReport shared(lengths, lengths.back() * options.words, options.progress);
   const bool one_by_one = options.words < kLeastWordsForLanes || !options.order.is_sequential();
   const std::unique_ptr<LaneEvaluator> lanes =
       one_by_one ? nullptr : make_lane_evaluator(network, arithmetic, {options.form, {}});
-  if (lanes && lanes->is_vectorised())
+  if (lanes)
     parallel_workers((options.words + kLanes - 1) / kLanes, options.threads, [&] {
       return [&, words = std::make_shared<LaneWords>(network.automaton, lanes->fresh())](std::size_t block) {
         const std::uint64_t begin = block * kLanes;
@@ -389,8 +390,7 @@ SampleReport sample_from(std::uint64_t first, const Network& network, Arithmetic
           };
         });
   SampleReport report = shared.result();
-  if (report.failing_at && *report.failing_at <= kPrintableLength)
-    report.failing_word = RandomWord(letters, options.seed, *report.failing_word_index).slice(0, *report.failing_at);
+  keep_failing_word(report, letters, options.seed);
   return report;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/simulate/evaluate/evaluate.h"
@@ -36,6 +37,21 @@ class AcceptedWordStream final : public WordStream {
 /// `sample` (simulate/evaluate/evaluate.h) on the words first, first + 1, … instead of 0, 1, ….
 SampleReport sample_from(std::uint64_t first, const Network& network, ArithmeticName arithmetic,
                          const SampleOptions& options);
+
+/// The lengths, each once, in increasing order. Throws InputError where there is nothing to read.
+std::vector<std::uint64_t> sample_lengths(const Network& network, const SampleOptions& options);
+
+/// A word as far as it was read.
+struct ReadWord {
+  State state = 0, answer = 0;  ///< the automaton's; the network's, or kNoState
+  std::uint64_t letters = 0, right_letters = 0;
+};
+void add_word(LengthReport& row, const Dfa& automaton, const ReadWord& word);
+
+/// A word's first failure, of which the report keeps the least, and of the least word.
+void note_failure(SampleReport& report, std::uint64_t at, std::uint64_t word);
+/// Gives the report the failing word where that is short enough to print.
+void keep_failing_word(SampleReport& report, Letter letters, std::uint64_t seed);
 
 /// Adds the report of other words of the same lengths: what one test of all of them says.
 void add_report(SampleReport& sum, const SampleReport& part);

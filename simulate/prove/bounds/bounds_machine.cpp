@@ -114,73 +114,21 @@ namespace {
 
 constexpr double kMostEntries = 4e6;
 
-/// A weight that overflowed when it was rounded makes every bound infinite.
-Interval lift(double number, const Interval*) {
-  return std::isfinite(number) ? Interval(number) : Interval::between(-directed::kInfinity, directed::kInfinity);
+/// The rounded weights as points; one that overflowed makes every bound infinite.
+template <class A>
+RoundedMatrix<Interval> interval_weights(const Transition& transition, Form form) {
+  return round_matrix_by<Interval>(transition.a, form, [](auto weight) {
+    const double number = to_double(round_weight<typename A::Format>(weight));
+    return std::isfinite(number) ? Interval(number) : Interval::between(-directed::kInfinity, directed::kInfinity);
+  });
 }
-Enclosure lift(double number, const Enclosure*) {
-  return std::isfinite(number) ? Enclosure(number) : Enclosure(number, number, directed::kInfinity);
+template <class A>
+RoundedMatrix<Enclosure> enclosed_weights(const Transition& transition, Form form) {
+  return round_matrix_by<Enclosure>(transition.a, form, [](auto weight) {
+    const double number = to_double(round_weight<typename A::Format>(weight));
+    return Enclosure(number, number, std::isfinite(number) ? 0 : directed::kInfinity);
+  });
 }
-
-/// The matrix with its numbers as points of another number type.
-template <class Target>
-struct Lift {
-  template <class Number>
-  Target operator()(Number number) const {
-    return lift(to_double(number), static_cast<const Target*>(nullptr));
-  }
-  template <class Number>
-  std::vector<Target> operator()(const std::vector<Number>& numbers) const {
-    std::vector<Target> lifted;
-    for (const Number& number : numbers) lifted.push_back((*this)(number));
-    return lifted;
-  }
-
-  RoundedMatrix<Target> form(const Gather& a) const { return a; }
-  RoundedMatrix<Target> form(const SignedGather& a) const { return a; }
-  RoundedMatrix<Target> form(const RoundedZero& a) const { return a; }
-  RoundedMatrix<Target> form(const SparseTerms& a) const { return a; }
-  template <class Number>
-  RoundedMatrix<Target> form(const RoundedReflections<Number>& a) const {
-    RoundedReflections<Target> lifted{a.dimension, {}};
-    for (const auto& factor : a.factors) {
-      auto& to = lifted.factors.emplace_back();
-      to.beta = (*this)(factor.beta);
-      for (const auto& entry : factor.entries) to.entries.push_back({entry.position, (*this)(entry.key)});
-    }
-    return lifted;
-  }
-  template <class Number>
-  RoundedMatrix<Target> form(const RoundedBlocks<Number>& a) const {
-    RoundedBlocks<Target> lifted;
-    for (const auto& block : a.blocks)
-      lifted.blocks.push_back({block.position, block.is_sign, block.negative, (*this)(block.cosine),
-                               (*this)(block.sine), (*this)(block.minus_sine)});
-    return lifted;
-  }
-  template <class Number>
-  RoundedMatrix<Target> form(const RoundedDiagonal<Number>& a) const {
-    return RoundedDiagonal<Target>{(*this)(a.values)};
-  }
-  template <class Number>
-  RoundedDense<Target> dense(const RoundedDense<Number>& a) const {
-    return {a.dimension, (*this)(a.rows)};
-  }
-  template <class Number>
-  RoundedMatrix<Target> form(const RoundedDense<Number>& a) const {
-    return dense(a);
-  }
-  template <class Number>
-  RoundedMatrix<Target> form(const RoundedBlockDiagonal<Number>& a) const {
-    RoundedBlockDiagonal<Target> lifted;
-    for (const auto& block : a.blocks) lifted.blocks.push_back(dense(block));
-    return lifted;
-  }
-  template <class Number>
-  RoundedMatrix<Target> matrix(const RoundedMatrix<Number>& a) const {
-    return std::visit([&](const auto& form_of_a) { return form(form_of_a); }, a);
-  }
-};
 
 /// ‖A‖₂ by its form; infinite where the form says nothing.
 struct NormByForm {
@@ -332,14 +280,14 @@ class RoundedStepModel final : public StepModel {
 
   void add(const Transition& transition, Form form) {
     numbers_.push_back(round_matrix<typename A::Format>(transition.a, form));
-    exact_.push_back(Lift<Interval>{}.matrix(numbers_.back()));
+    exact_.push_back(interval_weights<A>(transition, form));
     add_matrix();
     IntervalMatrix& addition = additions_.emplace_back();
     auto& stored = stored_additions_.emplace_back();
     for (Eigen::Index i = 0; i < transition.b.size(); ++i) stored.push_back(round_weight<A>(transition.b(i)));
     if (!stored.empty()) addition = IntervalMatrix(rounded(transition.b));
     const auto exact_stages = stages_of(exact_.back());
-    const auto stages = stages_of(Lift<Enclosure>{}.matrix(numbers_.back()));
+    const auto stages = stages_of(enclosed_weights<A>(transition, form));
     std::vector<Stage>& all = stages_.emplace_back();
     for (std::size_t j = 0; j < stages.size(); ++j)
       all.push_back(

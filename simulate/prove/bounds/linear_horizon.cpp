@@ -6,6 +6,7 @@
 
 #include "krohn/simulate/arithmetic/arithmetic.h"
 #include "krohn/simulate/prove/bounds/bounds_machine.h"
+#include "krohn/simulate/prove/claims/closed_layer.h"
 
 namespace krohn {
 namespace {
@@ -126,13 +127,9 @@ class Search {
           codeword_label(layer_, i) == layer_.initial_label)
         table_.codewords.push_back(static_cast<std::uint32_t>(i));
     if (table_.codewords.empty()) return false;
-    std::map<std::pair<Action, std::uint32_t>, std::size_t> moves;
-    for (std::size_t context = 0; context < layer_.wiring.action_of.size(); ++context) {
-      const std::uint32_t book = layer_.book_of_context.empty() ? 0 : layer_.book_of_context[context];
-      const auto [move, fresh] = moves.try_emplace({layer_.wiring.action_of[context], book}, moves.size());
-      if (fresh) table_.moves.push_back({layer_.wiring.action_of[context], book});
-      move_of_.push_back(move->second);
-    }
+    std::vector<LayerMove> moves;
+    labels_ = wired_layer(layer_, moves);
+    for (const auto& [action, book] : moves) table_.moves.push_back({action, book});
     table_.next.resize(table_.moves.size());
     std::map<std::uint32_t, std::uint32_t> index{{table_.codewords[0], 0}};
     for (std::size_t i = 0; i < table_.codewords.size(); ++i)
@@ -148,17 +145,11 @@ class Search {
     return true;
   }
 
-  bool tracks_automaton() const {
-    const auto state = [&](std::size_t i) {
-      return network_.readout.next[0][codeword_label(layer_, table_.codewords[i])];
-    };
-    if (state(0) != network_.automaton.initial()) return false;
-    for (std::size_t i = 0; i < table_.codewords.size(); ++i)
-      for (Letter letter = 0; letter < network_.automaton.letters(); ++letter)
-        if (state(i) == kNoContext ||
-            state(table_.next[move_of_[letter]][i]) != network_.automaton.next(state(i), letter))
-          return false;
-    return true;
+  bool tracks_automaton() {
+    labels_.states = static_cast<Label>(table_.codewords.size());
+    labels_.moves = table_.next;
+    for (const std::uint32_t i : table_.codewords) labels_.shown.push_back(codeword_label(layer_, i));
+    return explore_emulation({{labels_}, network_.readout.next}, network_.automaton).holds;
   }
 
   double least_distance() const {
@@ -214,7 +205,7 @@ class Search {
   Unit unit_;
   RoundedSums rounding_;
   ClosedTable table_;
-  std::vector<std::size_t> move_of_;  ///< by letter
+  LabelLayer labels_;
 };
 
 }  // namespace
@@ -233,10 +224,10 @@ std::optional<LinearHorizon> linear_horizon(const Network& network, ArithmeticNa
   }
   const auto model = make_step_model(layer, arithmetic, form);
   if (!model) return std::nullopt;
-  const Unit unit = with_arithmetic(arithmetic, [](auto a) {
-    using A = decltype(a);
-    return Unit{A::unit_roundoff, std::ldexp(1.0, A::Format::least_exponent - A::Format::digits + 1),
-                std::ldexp(1.0, A::Format::greatest_exponent)};
+  const Unit unit = with_format(arithmetic.storage(), [](auto format) {
+    using F = decltype(format);
+    return Unit{F::unit_roundoff, std::ldexp(1.0, F::least_exponent - F::digits + 1),
+                std::ldexp(1.0, F::greatest_exponent)};
   });
   const RoundedSums rounding{unit.gamma(static_cast<double>(products)),
                              static_cast<double>(products) * layer.dimension * layer.columns * unit.absolute};

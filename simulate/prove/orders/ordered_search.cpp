@@ -6,7 +6,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,7 +20,6 @@
 #include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/record_set.h"
 #include "krohn/groups/base/time_limit.h"
-#include "krohn/simulate/evaluate/reflection_chunk.h"
 
 namespace krohn {
 
@@ -47,9 +45,35 @@ class SearchBudget {
   std::uint64_t spent_ = 0, total_ = 0;
 };
 
+namespace {
+
+/// Where a word comes from: two parts, or one letter.
+struct Part {
+  std::uint32_t later, earlier;
+};
+constexpr std::uint32_t kLetter = UINT32_MAX;   ///< as `later`: `earlier` is a letter
+constexpr std::uint32_t kNothing = UINT32_MAX;  ///< a part without letters
+
+void append_word(const std::vector<Part>& parts, std::uint32_t part, Word& word) {
+  std::vector<std::uint32_t> open{part};
+  while (!open.empty()) {
+    const std::uint32_t top = open.back();
+    open.pop_back();
+    if (top == kNothing) continue;
+    if (parts[top].later == kLetter) {
+      word.push_back(parts[top].earlier);
+    } else {
+      open.push_back(parts[top].later);  // read after the earlier one
+      open.push_back(parts[top].earlier);
+    }
+  }
+}
+
+}  // namespace
+
 /// One map of a set: its record, and how its word is put together.
 struct MadeMap {
-  RecordSet::Index record, tree;
+  RecordSet::Index record, word;
   friend bool operator==(const MadeMap& a, const MadeMap& b) { return a.record == b.record; }
 };
 
@@ -76,24 +100,18 @@ class MapSets {
 
   const std::uint32_t* record(const MadeMap& map) const { return records_[map.record].data(); }
   std::size_t size() const { return records_.size(); }
-  std::uint64_t bytes() const { return records_.bytes() + trees_.size() * sizeof(Tree); }
+  std::uint64_t bytes() const { return records_.bytes() + parts_.size() * sizeof(Part); }
 
   /// Appends a word whose letters, composed in the shape of the set, are the map.
-  void append_word(const MadeMap& map, Word& word) const { append_tree(map.tree, word); }
+  void append_word(const MadeMap& map, Word& word) const { krohn::append_word(parts_, map.word, word); }
 
  private:
-  static constexpr std::uint32_t kLetter = UINT32_MAX;
-  struct Tree {
-    std::uint32_t second, first;  ///< trees; or kLetter and a letter
-  };
-
-  void append_tree(std::uint32_t tree, Word& word) const;
   MadeMap make(const MadeMap& second, const MadeMap& first);
 
   OrderSystem& system_;
   SearchBudget& budget_;
   RecordSet records_;
-  std::vector<Tree> trees_;
+  std::vector<Part> parts_;
   MapSet letters_;
   std::vector<std::uint32_t> record_;
 };
@@ -122,23 +140,45 @@ class Totals {
   std::optional<std::size_t> first_repeated_;
 };
 
-// Chunks in the UT form do not compose: every word of a chunk is tried, length
-// by length, from every state that a chunk can start from.
-
-class ChunkSearch {
+/// Words length by length: what fails first is a shortest word.
+class WordSearch {
  public:
-  ChunkSearch(OrderSystem& system, Letter letters, std::uint32_t chunk, SearchBudget& budget);
+  explicit WordSearch(std::size_t state_words) : starts_(state_words) {}
+  virtual ~WordSearch() = default;
 
-  /// Until a word fails, no chunk starts from a new state, or a limit is met. O(starts · letters^chunk · chunk).
-  void run();
+  /// Until a word fails, nothing starts from a new state, or a limit is met.
+  void run() {
+    try {
+      search();
+    } catch (const LimitError& error) {
+      limit_ = error.what();
+    }
+  }
 
   const std::optional<Word>& failing() const { return failing_; }     ///< a shortest one
   const std::optional<std::string>& limit() const { return limit_; }  ///< the limit that stopped the search
   std::uint64_t right_up_to() const { return right_up_to_; }  ///< all words of at most so many letters are right
-  std::uint64_t starts() const { return starts_.size(); }     ///< states at the beginnings of chunks
+  std::uint64_t starts() const { return starts_.size(); }     ///< states at the beginnings of chunks or blocks
+
+ protected:
+  virtual void search() = 0;
+
+  RecordSet starts_;
+  std::optional<Word> failing_;
+  std::optional<std::string> limit_;
+  std::uint64_t right_up_to_ = 0;
+};
+
+// Chunks in the UT form do not compose: every word of a chunk is tried, length
+// by length, from every state that a chunk can start from.
+
+/// O(starts · letters^chunk · chunk).
+class ChunkSearch final : public WordSearch {
+ public:
+  ChunkSearch(OrderSystem& system, Letter letters, std::uint32_t chunk, SearchBudget& budget);
 
  private:
-  void search();
+  void search() override;
   bool read_words(RecordSet::Index start, std::uint32_t length);
   Word whole_word(RecordSet::Index start, const Word& last) const;
 
@@ -146,11 +186,7 @@ class ChunkSearch {
   Letter letters_;
   std::uint32_t chunk_;
   SearchBudget& budget_;
-  RecordSet starts_;
   std::vector<std::pair<RecordSet::Index, Word>> from_;  ///< per start: the start and the chunk before it
-  std::optional<Word> failing_;
-  std::optional<std::string> limit_;
-  std::uint64_t right_up_to_ = 0;
 };
 
 // Failing words beyond the reach of exhaustive search. Maps that round are
@@ -185,18 +221,10 @@ class BlockPlan {
 /// A search of the order's kind. `maps` and `totals` must outlive it.
 std::unique_ptr<BlockPlan> make_block_plan(Order::Kind kind, MapSets& maps, Totals& totals);
 
-class LengthSearch {
+class LengthSearch final : public WordSearch {
  public:
   /// Blocks of `block` letters.
   LengthSearch(OrderSystem& system, MapSets& maps, SearchBudget& budget, BlockPlan& plan, std::uint64_t block);
-
-  /// Until a word fails, no block starts from a new state, or a limit is met.
-  void run();
-
-  const std::optional<Word>& failing() const { return failing_; }     ///< a shortest one
-  const std::optional<std::string>& limit() const { return limit_; }  ///< the limit that stopped the search
-  std::uint64_t right_up_to() const { return right_up_to_; }  ///< all words of at most so many letters are right
-  std::uint64_t starts() const { return starts_.size(); }     ///< states at the beginnings of blocks
 
  private:
   /// All states after some number of letters of the block, each with the state before it and the map between.
@@ -211,7 +239,7 @@ class LengthSearch {
     std::uint64_t length, base;
   };
 
-  void search();
+  void search() override;
   bool add_stage(std::uint64_t t);
   bool start_next_block();
   Word word_of(const Stage& last, std::uint32_t state) const;
@@ -222,12 +250,8 @@ class LengthSearch {
   BlockPlan& plan_;
   std::uint64_t block_;
   std::vector<std::uint32_t> record_;
-  RecordSet starts_;
   std::map<std::uint64_t, Stage> stages_;  ///< by length
   std::vector<Word> words_before_;         ///< how each state of stage 0 was reached; empty in the first block
-  std::optional<Word> failing_;
-  std::optional<std::string> limit_;
-  std::uint64_t right_up_to_ = 0;
 };
 
 namespace {
@@ -267,8 +291,8 @@ MapSets::MapSets(OrderSystem& system, Letter letters, SearchBudget& budget)
   Distinct distinct;
   for (Letter letter = 0; letter < letters; ++letter) {
     system_.letter(letter, record_.data());
-    trees_.push_back({kLetter, letter});
-    distinct.add({records_.insert(record_).index, static_cast<std::uint32_t>(trees_.size() - 1)});
+    parts_.push_back({kLetter, letter});
+    distinct.add({records_.insert(record_).index, static_cast<std::uint32_t>(parts_.size() - 1)});
   }
   letters_ = distinct.take();
 }
@@ -286,8 +310,8 @@ MapSet MapSets::compose(std::span<const MadeMap> second, std::span<const MadeMap
     for (const MadeMap& f : first) {
       MadeMap map = make(s, f);
       if (!seen.insert(map.record).second) continue;
-      map.tree = static_cast<std::uint32_t>(trees_.size());
-      trees_.push_back({s.tree, f.tree});
+      map.word = static_cast<std::uint32_t>(parts_.size());
+      parts_.push_back({s.word, f.word});
       made.push_back(map);
     }
   return made;
@@ -317,8 +341,8 @@ std::optional<MapSet> MapSets::closure(std::size_t most) {
   const auto add = [&](const MadeMap& second, const MadeMap& first) {
     MadeMap map = make(second, first);
     if (!members.insert(map.record).second) return;
-    map.tree = static_cast<std::uint32_t>(trees_.size());
-    trees_.push_back({second.tree, first.tree});
+    map.word = static_cast<std::uint32_t>(parts_.size());
+    parts_.push_back({second.word, first.word});
     all.push_back(map);
   };
   for (std::size_t i = 0; i < all.size(); ++i)
@@ -329,20 +353,6 @@ std::optional<MapSet> MapSets::closure(std::size_t most) {
       add(b, a);
     }
   return all;
-}
-
-void MapSets::append_tree(std::uint32_t tree, Word& word) const {
-  std::vector<std::uint32_t> open{tree};
-  while (!open.empty()) {
-    const Tree top = trees_[open.back()];
-    open.pop_back();
-    if (top.second == kLetter) {
-      word.push_back(top.first);
-    } else {
-      open.push_back(top.second);  // read after the first
-      open.push_back(top.first);
-    }
-  }
 }
 
 const MapSet& Totals::operator[](std::size_t k) {
@@ -366,15 +376,7 @@ void Totals::add_level() {
 }
 
 ChunkSearch::ChunkSearch(OrderSystem& system, Letter letters, std::uint32_t chunk, SearchBudget& budget)
-    : system_(system), letters_(letters), chunk_(chunk), budget_(budget), starts_(system.state_words()) {}
-
-void ChunkSearch::run() {
-  try {
-    search();
-  } catch (const LimitError& error) {
-    limit_ = error.what();
-  }
-}
+    : WordSearch(system.state_words()), system_(system), letters_(letters), chunk_(chunk), budget_(budget) {}
 
 /// Chunk by chunk, the starts that are new with it; within it length by length.
 void ChunkSearch::search() {
@@ -422,13 +424,6 @@ Word ChunkSearch::whole_word(RecordSet::Index start, const Word& last) const {
 }
 
 namespace {
-
-/// Where a word comes from: two parts, or one letter.
-struct Part {
-  std::uint32_t later, earlier;
-};
-constexpr std::uint32_t kLetter = UINT32_MAX;   ///< as `later`: `earlier` is a letter
-constexpr std::uint32_t kNothing = UINT32_MAX;  ///< a part without letters
 
 /// A map or a state, and a word that makes it.
 struct Followed {
@@ -557,28 +552,13 @@ class DriftSearch {
         system_.apply(map.record.data(), state.record.data(), state_.data());
         if (!system_.is_right(state_.data())) {
           failing_.emplace();
-          append_word(state.word, *failing_);
-          append_word(map.word, *failing_);
+          append_word(parts_, state.word, *failing_);
+          append_word(parts_, map.word, *failing_);
           return {};
         }
         extremes.offer({state_.data(), 1}, system_.state_entries(state_.data()), state_, {map.word, state.word});
       }
     return extremes.take(parts_);
-  }
-
-  void append_word(std::uint32_t part, Word& word) const {
-    std::vector<std::uint32_t> open{part};
-    while (!open.empty()) {
-      const std::uint32_t top = open.back();
-      open.pop_back();
-      if (top == kNothing) continue;
-      if (parts_[top].later == kLetter) {
-        word.push_back(parts_[top].earlier);
-      } else {
-        open.push_back(parts_[top].later);
-        open.push_back(parts_[top].earlier);
-      }
-    }
   }
 
   OrderSystem& system_;
@@ -667,21 +647,13 @@ std::unique_ptr<BlockPlan> make_block_plan(Order::Kind kind, MapSets& maps, Tota
 
 LengthSearch::LengthSearch(OrderSystem& system, MapSets& maps, SearchBudget& budget, BlockPlan& plan,
                            std::uint64_t block)
-    : system_(system),
+    : WordSearch(system.state_words()),
+      system_(system),
       maps_(maps),
       budget_(budget),
       plan_(plan),
       block_(block),
-      record_(system.state_words()),
-      starts_(system.state_words()) {}
-
-void LengthSearch::run() {
-  try {
-    search();
-  } catch (const LimitError& error) {
-    limit_ = error.what();
-  }
-}
+      record_(system.state_words()) {}
 
 void LengthSearch::search() {
   Stage& first = stages_.emplace(0, Stage(system_.state_words(), 0, 0)).first->second;
@@ -977,174 +949,5 @@ class OrderSearch {
 Certificate search_order(const Dfa& automaton, OrderSystem& system, const CertifyOptions& options) {
   return OrderSearch(automaton, system, options).run();
 }
-
-namespace {
-
-/// A map's record: the book of its last letter; where it takes each state of the automaton; its numbers. A state's
-/// record: the automaton's state; the book; the numbers.
-template <class A>
-class System final : public OrderSystem {
- public:
-  using Number = typename A::Number;
-  using Bits = typename A::Bits;
-  using Map = typename AffineLayer<A>::Map;
-
-  System(const Network& network, const OrderedNetwork<A>& ordered)
-      : automaton_(network.automaton),
-        network_(ordered),
-        layer_(ordered.layers()[0]),
-        scratch_(ordered.rounded().make_scratch()),
-        from_(layer_.rounded().size()),
-        to_(from_.size()) {
-    if (!has_maps()) return;
-    sums_ = layer_.affine()->make_sums();
-    second_ = first_ = out_ = layer_.affine()->make_map();
-  }
-
-  bool has_maps() const override { return layer_.affine() != nullptr; }
-  std::size_t map_words() const override {
-    return 1 + automaton_.states() + second_.targets.size() +
-           kWords * (second_.entries.size() + second_.addition.size());
-  }
-  std::size_t state_words() const override { return 2 + kWords * from_.size(); }
-
-  void letter(Letter letter, std::uint32_t* map) override {
-    const RoundedLayer<A>& rounded = layer_.rounded();
-    map[0] = rounded.book_of(letter);
-    for (State q = 0; q < automaton_.states(); ++q) map[1 + q] = automaton_.next(q, letter);
-    pack_map(layer_.affine()->letter(rounded.action_of(letter)), map);
-  }
-
-  void compose(const std::uint32_t* second, const std::uint32_t* first, std::uint32_t* out) override {
-    unpack_map(second, second_);
-    unpack_map(first, first_);
-    layer_.affine()->compose(second_, first_, out_, sums_);
-    out[0] = second[0];
-    for (State q = 0; q < automaton_.states(); ++q) out[1 + q] = second[1 + first[1 + q]];
-    pack_map(out_, out);
-  }
-
-  void apply(const std::uint32_t* map, const std::uint32_t* state, std::uint32_t* out) override {
-    unpack_map(map, second_);
-    unpack(state + 2, from_);
-    layer_.affine()->apply(second_, from_.data(), to_.data(), sums_);
-    out[0] = map[1 + state[0]];
-    out[1] = map[0];
-    pack(to_, out + 2);
-  }
-
-  std::span<const std::uint32_t> moved_states(const std::uint32_t* map) const override {
-    return {map + 1, automaton_.states()};
-  }
-
-  const std::vector<double>& map_entries(const std::uint32_t* map) override {
-    unpack_map(map, second_);
-    exact_.clear();
-    for (const auto* numbers : {&second_.entries, &second_.addition})
-      for (const Number number : *numbers) exact_.push_back(to_double(number));
-    return exact_;
-  }
-
-  const std::vector<double>& state_entries(const std::uint32_t* state) override {
-    unpack(state + 2, from_);
-    exact_.clear();
-    for (const Number number : from_) exact_.push_back(to_double(number));
-    return exact_;
-  }
-
-  void read_chunk(const std::uint32_t* state, std::span<const Letter> word, std::uint32_t* out) override {
-    if (!chunk_) chunk_.emplace(layer_.dimension(), layer_.columns(), layer_.factors_per_chunk());
-    unpack(state + 2, from_);
-    chunk_->start(from_.data());
-    State q = state[0];
-    for (const Letter letter : word) {
-      q = automaton_.next(q, letter);
-      for (const auto& factor : layer_.reflections()[layer_.rounded().action_of(letter)].factors)
-        chunk_->append(factor);
-    }
-    chunk_->state(to_.data());
-    out[0] = q;
-    out[1] = word.empty() ? state[1] : layer_.rounded().book_of(word.back());
-    pack(to_, out + 2);
-  }
-
-  void start(std::uint32_t* state) override {
-    state[0] = automaton_.initial();
-    state[1] = 0;
-    pack(layer_.rounded().initial(), state + 2);
-  }
-
-  bool starts_right() override {
-    const Label label = layer_.rounded().initial_label();
-    return network_.rounded().read(&label) == automaton_.initial();
-  }
-
-  bool is_right(const std::uint32_t* state) override {
-    unpack(state + 2, from_);
-    const Label label = network_.rounded().label_of(0, state[1], from_.data(), scratch_);
-    return network_.rounded().read(&label) == state[0];
-  }
-
- private:
-  static constexpr std::size_t kWords = sizeof(Bits) > sizeof(std::uint32_t) ? 2 : 1;
-
-  static std::uint32_t* pack(const std::vector<Number>& numbers, std::uint32_t* record) {
-    for (const Number number : numbers) {
-      const std::uint64_t bits = state_bits<A>(number);
-      *record++ = static_cast<std::uint32_t>(bits);
-      if constexpr (kWords == 2) *record++ = static_cast<std::uint32_t>(bits >> 32);
-    }
-    return record;
-  }
-
-  static const std::uint32_t* unpack(const std::uint32_t* record, std::vector<Number>& numbers) {
-    for (Number& number : numbers) {
-      std::uint64_t bits = *record++;
-      if constexpr (kWords == 2) bits |= std::uint64_t{*record++} << 32;
-      number = std::bit_cast<Number>(static_cast<Bits>(bits));
-    }
-    return record;
-  }
-
-  void pack_map(const Map& map, std::uint32_t* record) const {
-    record = std::copy(map.targets.begin(), map.targets.end(), record + 1 + automaton_.states());
-    pack(map.addition, pack(map.entries, record));
-  }
-
-  void unpack_map(const std::uint32_t* record, Map& map) const {
-    record += 1 + automaton_.states();
-    std::copy_n(record, map.targets.size(), map.targets.begin());
-    unpack(unpack(record + map.targets.size(), map.entries), map.addition);
-  }
-
-  const Dfa& automaton_;
-  const OrderedNetwork<A>& network_;
-  const OrderedLayer<A>& layer_;
-  typename RoundedNetwork<A>::Scratch scratch_;
-  std::vector<Number> from_, to_;
-  std::vector<typename A::Sum> sums_;
-  Map second_, first_, out_;
-  std::vector<double> exact_;
-  std::optional<ReflectionChunk<A>> chunk_;
-};
-
-}  // namespace
-
-template <class A>
-std::unique_ptr<OrderSystem> make_order_system(const Network& network, const OrderedNetwork<A>& ordered) {
-  return std::make_unique<System<A>>(network, ordered);
-}
-
-template std::unique_ptr<OrderSystem> make_order_system(const Network&, const OrderedNetwork<Fp64>&);
-template std::unique_ptr<OrderSystem> make_order_system(const Network&, const OrderedNetwork<Fp32>&);
-template std::unique_ptr<OrderSystem> make_order_system(const Network&, const OrderedNetwork<Fp16>&);
-template std::unique_ptr<OrderSystem> make_order_system(const Network&, const OrderedNetwork<Bf16>&);
-template std::unique_ptr<OrderSystem> make_order_system(const Network&, const OrderedNetwork<Fused<Fp64>>&);
-template std::unique_ptr<OrderSystem> make_order_system(const Network&, const OrderedNetwork<Fused<Fp32>>&);
-template std::unique_ptr<OrderSystem> make_order_system(const Network&, const OrderedNetwork<Fused<Fp16>>&);
-template std::unique_ptr<OrderSystem> make_order_system(const Network&, const OrderedNetwork<Fused<Bf16>>&);
-template std::unique_ptr<OrderSystem> make_order_system(const Network&, const OrderedNetwork<AccumulatedInFp32<Fp16>>&);
-template std::unique_ptr<OrderSystem> make_order_system(const Network&, const OrderedNetwork<AccumulatedInFp32<Bf16>>&);
-template std::unique_ptr<OrderSystem> make_order_system(const Network&, const OrderedNetwork<Tf32>&);
 
 }  // namespace krohn

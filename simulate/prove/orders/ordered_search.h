@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
+#include <vector>
 
-#include "krohn/simulate/evaluate/layer_run.h"
+#include "krohn/automata/dfa/dfa.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 
 namespace krohn {
@@ -38,10 +38,6 @@ class OrderSystem {
   /// True if the numbers of a state that was reached by a letter are read as the automaton's state.
   virtual bool is_right(const std::uint32_t* state) = 0;
 };
-
-/// The network must have one layer, and outlive the system with `ordered`.
-template <class A>
-std::unique_ptr<OrderSystem> make_order_system(const Network& network, const OrderedNetwork<A>& ordered);
 
 /// The certificate by closed maps, as certify_order says. O(maps²) compositions, at most `max_pairs` in each phase.
 Certificate search_order(const Dfa& automaton, OrderSystem& system, const CertifyOptions& options);

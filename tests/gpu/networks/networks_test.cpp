@@ -7,7 +7,6 @@
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/device/on_device.h"
 #include "krohn/gpu/networks/device_arithmetic.cuh"
-#include "krohn/gpu/networks/ordered_words.h"
 #include "krohn/gpu/networks/pair_search.h"
 #include "krohn/gpu/networks/sample_words.h"
 #include "krohn/groups/base/error.h"

@@ -18,6 +18,7 @@
 #include "krohn/simulate/prove/certify.h"
 #include "tests/error_of.h"
 #include "tests/scratch.h"
+#include "tests/simulate/certify_options.h"
 #include "tests/simulate/formed_networks.h"
 #include "tests/simulate/hand_built.h"
 #include "tests/simulate/reference_evaluator.h"
@@ -187,10 +188,7 @@ Network network_of(const Dfa& automaton, const char* construction, Precision pre
 }
 
 Certificate certify_in(const Network& network, Precision precision, std::uint64_t max_pairs = 200'000) {
-  CertifyOptions options;
-  options.arithmetic = precision;
-  options.max_pairs = max_pairs;
-  return certify(network, options);
+  return certify(network, in(precision, max_pairs));
 }
 
 }  // namespace
@@ -547,9 +545,7 @@ TEST_CASE("a file keeps the rounded weights and their name") {
 }
 
 TEST_CASE("rounded weights are proved where rounding changes nothing, and refuted where it tells") {
-  CertifyOptions options;
-  options.arithmetic = Precision::kFp32;
-  options.max_pairs = 10'000;
+  CertifyOptions options = in(Precision::kFp32, 10'000);
   CHECK(certify(quantise(symmetric(5, 4, Swap::kDoubled), Precision::kBf16), options).method == "closed codewords");
   // (255/256, 107/1024) is no rotation by 6 degrees: every letter adds an error that fp32 would not make.
   const Certificate certificate = certify(quantise(rotation(60, {1}), Precision::kBf16), options);
@@ -586,10 +582,7 @@ std::vector<float> numbers_of(const TensorFile& file, const std::string& name) {
 }
 
 std::string claim_of(const Network& network, Precision precision) {
-  CertifyOptions options;
-  options.arithmetic = precision;
-  options.max_pairs = 1000;
-  return to_string(certify(network, options).claim);
+  return to_string(certify(network, in(precision, 1000)).claim);
 }
 
 }  // namespace

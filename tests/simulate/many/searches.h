@@ -8,16 +8,10 @@
 #include <variant>
 
 #include "krohn/simulate/many/ranked_search.h"
+#include "tests/simulate/certify_options.h"
 #include "tests/simulate/many/thread_ranks.h"
 
 namespace krohn::test {
-
-inline CertifyOptions in(ArithmeticName arithmetic, std::uint64_t max_pairs = 20'000'000) {
-  CertifyOptions options;
-  options.arithmetic = arithmetic;
-  options.max_pairs = max_pairs;
-  return options;
-}
 
 /// Everything that is said of a search.
 inline std::string text_of(const Certificate& certificate) {

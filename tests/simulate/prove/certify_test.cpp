@@ -6,6 +6,7 @@
 #include "krohn/simulate/prove/certify_codewords.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
 #include "krohn/simulate/prove/verify.h"
+#include "tests/simulate/certify_options.h"
 #include "tests/simulate/hand_built.h"
 #include "tests/simulate/reference_evaluator.h"
 #include "tests/simulate/replayed_search.h"
@@ -16,13 +17,6 @@ using namespace krohn::hand_built;
 namespace {
 
 constexpr Precision kPrecisions[] = {Precision::kFp64, Precision::kFp32, Precision::kFp16, Precision::kBf16};
-
-CertifyOptions in(ArithmeticName arithmetic, std::uint64_t max_pairs = 20'000'000) {
-  CertifyOptions options;
-  options.arithmetic = arithmetic;
-  options.max_pairs = max_pairs;
-  return options;
-}
 
 /// The network is wrong on the word, and right on all its beginnings.
 void check_fails_on(const Network& network, const Word& word, ArithmeticName arithmetic) {

@@ -28,6 +28,7 @@
 #include "krohn/simulate/train/evaluate_model.h"
 #include "krohn/simulate/train/trainer.h"
 #include "tests/simulate/asked_reader.h"
+#include "tests/simulate/certify_options.h"
 #include "tests/simulate/hand_built.h"
 
 using namespace krohn;
@@ -76,12 +77,6 @@ auto same(const Call& call) {
 std::string told(const Network& network, const Certificate& certificate) {
   return claim_in_words(certificate, network.automaton.alphabet()) + " / " + certificate.method + " / " +
          certificate.evidence;
-}
-
-CertifyOptions in(ArithmeticName arithmetic) {
-  CertifyOptions options;
-  options.arithmetic = arithmetic;
-  return options;
 }
 
 }  // namespace

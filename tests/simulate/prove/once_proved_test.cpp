@@ -8,6 +8,7 @@
 #include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/certify.h"
+#include "tests/simulate/certify_options.h"
 #include "tests/simulate/reference_evaluator.h"
 
 using namespace krohn;
@@ -19,11 +20,7 @@ Network found(const std::string& name) {
 }
 
 CertifyOptions in(const char* arithmetic, const char* order) {
-  CertifyOptions options;
-  options.arithmetic = ArithmeticName::parse(arithmetic);
-  options.order = parse_order(order);
-  options.max_pairs = 70'000;
-  return options;
+  return in(ArithmeticName::parse(arithmetic), 70'000, parse_order(order));
 }
 
 /// The reference's answer after the word.

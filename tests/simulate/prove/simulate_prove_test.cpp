@@ -25,10 +25,11 @@
 #include "krohn/simulate/evaluate/lanes/batch.h"
 #include "krohn/simulate/evaluate/quantise.h"
 #include "krohn/simulate/prove/certify.h"
-#include "krohn/simulate/prove/certify_exact.h"
+#include "krohn/simulate/prove/certify_codewords.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
 #include "krohn/simulate/words/random_letters.h"
+#include "tests/simulate/certify_options.h"
 #include "tests/simulate/hand_built.h"
 #include "tests/simulate/reference_evaluator.h"
 
@@ -37,12 +38,7 @@ using namespace krohn::hand_built;
 
 namespace {
 
-CertifyOptions exactly(std::uint64_t max_pairs = 20'000) {
-  CertifyOptions options;
-  options.arithmetic = ArithmeticName::exact();
-  options.max_pairs = max_pairs;
-  return options;
-}
+CertifyOptions exactly(std::uint64_t max_pairs = 20'000) { return in(ArithmeticName::exact(), max_pairs); }
 
 struct Named {
   std::string name;
@@ -596,10 +592,7 @@ Network snapped_rotation(std::uint32_t m, Precision precision) {
 }
 
 Certificate certify_in(const Network& network, ArithmeticName arithmetic, std::uint64_t max_pairs = 2'000'000) {
-  CertifyOptions options;
-  options.arithmetic = arithmetic;
-  options.max_pairs = max_pairs;
-  return certify(network, options);
+  return certify(network, in(arithmetic, max_pairs));
 }
 
 }  // namespace
@@ -700,9 +693,7 @@ TEST_CASE("rotations that drift are proved once they snap") {
     CHECK(network.provenance.note.find("not linear") != std::string::npos);
     CHECK(certify_in(snapping(network, 0), fact.precision).is<Refuted>());
     CHECK(certify_in(network, fact.precision).is<Proved>());
-    CertifyOptions options;
-    options.arithmetic = fact.precision;
-    CHECK(certify_reachable_set(network, options).is<Proved>());
+    CHECK(certify_reachable_set(network, in(fact.precision)).is<Proved>());
   }
 }
 
@@ -716,8 +707,7 @@ TEST_CASE("bounds prove snaps that no search could, by induction over blocks") {
     CAPTURE(to_string(fact.precision));
     CAPTURE(fact.m);
     Network network = snapped_rotation(fact.m, fact.precision);
-    CertifyOptions options;
-    options.arithmetic = fact.precision;
+    const CertifyOptions options = in(fact.precision);
     const auto certificate = certify_snapped(network, options);
     REQUIRE(certificate);
     CHECK(certificate->is<Proved>());

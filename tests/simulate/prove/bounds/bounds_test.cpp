@@ -22,6 +22,7 @@
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/certify_codewords.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
+#include "tests/simulate/certify_options.h"
 #include "tests/simulate/hand_built.h"
 #include "tests/simulate/random_networks.h"
 #include "tests/simulate/reference_evaluator.h"
@@ -59,9 +60,7 @@ Network line(double initial, const std::vector<std::pair<double, double>>& lette
 }
 
 bool bounds_prove(const Network& network, ArithmeticName arithmetic = Precision::kFp64) {
-  CertifyOptions options;
-  options.arithmetic = arithmetic;
-  const auto certificate = certify_bounds(network, options);
+  const auto certificate = certify_bounds(network, in(arithmetic));
   return certificate && certificate->certificate.is<Proved>();
 }
 
@@ -129,8 +128,7 @@ TEST_CASE("blocks of every length, from H_0 at every distance: snapping is prove
       Network network = line(j / 16.0, {{1, 1 / 16.0}}, {0, 2});
       network.snap_every = every;
       const int reached = std::max(j, 0) + static_cast<int>(every);
-      CertifyOptions options;
-      options.arithmetic = Precision::kFp32;
+      const CertifyOptions options = in(Precision::kFp32);
       const bool claim = certify_snapped(network, options).has_value();
       if (reached >= kHalfWay) CHECK_FALSE(claim);
       // An H_0 farther from its codeword than that is given a centre of its own, which no later block starts at.
@@ -174,9 +172,7 @@ TEST_CASE("next to overflow: what a linear horizon claims can be established, or
       const auto horizon = linear_horizon(network, Precision::kFp16, Form::kStructured);
       (horizon ? claims : refusals) += 1;
       if (!horizon) continue;
-      CertifyOptions options;
-      options.arithmetic = Precision::kFp16;
-      const Certificate searched = certify_reachable_set(network, options);
+      const Certificate searched = certify_reachable_set(network, in(Precision::kFp16));
       CHECK((!searched.is<Refuted>() || searched.failing_word()->size() > horizon->length));
       Certificate certificate;
       certificate.claim = ProvedUpTo{horizon->length};
@@ -259,13 +255,6 @@ using random_networks::noise;
 using random_networks::uniform;
 
 namespace {
-
-CertifyOptions in(ArithmeticName arithmetic, std::uint64_t max_pairs = 20'000'000) {
-  CertifyOptions options;
-  options.arithmetic = arithmetic;
-  options.max_pairs = max_pairs;
-  return options;
-}
 
 /// The first-order horizon of a rotation, MATH.md §5: what the bounds have to reach.
 double first_order_horizon(std::uint32_t m, double unit_roundoff) {
@@ -626,10 +615,8 @@ TEST_CASE("horizons of rotations lie below the shortest failing word, and are es
     REQUIRE(horizon.has_value());
     CHECK(horizon->length >= fact.least);
     if (fact.failing > 0) CHECK(horizon->length < fact.failing);
-    CertifyOptions options;
-    options.arithmetic = fact.arithmetic;
+    CertifyOptions options = in(fact.arithmetic, 1000);
     options.long_letters = 0;  // the length of the search is asked for
-    options.max_pairs = 1000;
     CHECK(horizon->length <= std::max<std::uint64_t>(certify(network, options).length(), fact.failing));
     Certificate certificate = claimed(*horizon, fact.arithmetic);
     CHECK(recheck(certificate, network).established);
@@ -678,9 +665,7 @@ TEST_CASE("wrong weights shorten the horizon to what exhaustive search allows") 
     const double angle = 2 * 3.14159265358979323846 * (1 + off) / 5;
     a << std::cos(angle), -std::sin(angle), std::sin(angle), std::cos(angle);
     network.layers[0].transitions[1].a = DenseMatrix{a};
-    CertifyOptions options;
-    options.arithmetic = Precision::kFp32;
-    const Certificate searched = certify_reachable_set(network, options);
+    const Certificate searched = certify_reachable_set(network, in(Precision::kFp32));
     REQUIRE(searched.is<Refuted>());
     const auto horizon = linear_horizon(network, Precision::kFp32, Form::kStructured);
     if (!horizon) continue;
@@ -708,10 +693,7 @@ TEST_CASE("reflections by normalised keys, the paper's, hold up to a horizon bel
     const auto horizon = linear_horizon(network, fact.arithmetic, Form::kStructured);
     REQUIRE(horizon.has_value());
     CHECK(horizon->length >= fact.least);
-    CertifyOptions options;
-    options.arithmetic = fact.arithmetic;
-    options.max_pairs = 3000;
-    const Certificate searched = certify_reachable_set(network, options);
+    const Certificate searched = certify_reachable_set(network, in(fact.arithmetic, 3000));
     CHECK((!searched.is<Refuted>() || horizon->length < searched.failing_word()->size()));
     const Certificate certificate = claimed(*horizon, fact.arithmetic);
     CHECK(recheck(certificate, network).established);

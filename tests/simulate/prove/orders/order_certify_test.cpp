@@ -7,6 +7,7 @@
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/orders/certify_order.h"
+#include "tests/simulate/certify_options.h"
 #include "tests/simulate/hand_built.h"
 #include "tests/simulate/reference_evaluator.h"
 
@@ -16,11 +17,7 @@ using namespace krohn::hand_built;
 namespace {
 
 CertifyOptions in(ArithmeticName arithmetic, const char* order, std::uint64_t max_pairs = 200'000) {
-  CertifyOptions options;
-  options.arithmetic = arithmetic;
-  options.order = parse_order(order);
-  options.max_pairs = max_pairs;
-  return options;
+  return in(arithmetic, max_pairs, parse_order(order));
 }
 
 /// The network is wrong on the word in the order, and right on all its beginnings.

@@ -18,6 +18,7 @@
 
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/certify.h"
+#include "tests/simulate/certify_options.h"
 #include "tests/simulate/hand_built.h"
 #include "tests/simulate/reference_evaluator.h"
 
@@ -100,10 +101,7 @@ bool rounds_nothing(const Network& network, ArithmeticName arithmetic,
   std::size_t proofs = 0;
   for (const char* name : orders) {
     CAPTURE(std::string(name));
-    CertifyOptions options;
-    options.arithmetic = arithmetic;
-    options.order = parse_order(name);
-    options.max_pairs = 20'000;
+    const CertifyOptions options = in(arithmetic, 20'000, parse_order(name));
     const Certificate certificate = certify(network, options);
     const std::size_t right = right_up_to(network, arithmetic, options.order, kMost);
     if (certificate.is<Proved>()) CHECK(right == kMost);
@@ -291,10 +289,7 @@ TEST_CASE("back at H_0: a word that leads back to the numbers of H_0 is decoded,
     for (const char* order : {"sequential", "scan", "doubling", "chunked:3", "scan:2"}) {
       CAPTURE(start);
       CAPTURE(std::string(order));
-      CertifyOptions options;
-      options.arithmetic = Precision::kBf16;
-      options.order = parse_order(order);
-      const Certificate certificate = certify(network, options);
+      const Certificate certificate = certify(network, in(Precision::kBf16, 20'000'000, parse_order(order)));
       if (start == 1.0) {
         CHECK(certificate.is<Proved>());
       } else {
