@@ -14,7 +14,6 @@
 
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/simulate/arithmetic/stated_exp.h"
 #include "krohn/simulate/checkpoints/checkpoint_operations.h"
 #include "krohn/simulate/operations/operations_reader.h"
 
@@ -217,37 +216,6 @@ CheckpointModel::FirstStep CheckpointModel::first_step(std::uint32_t token) cons
   };
   return {part(places.query, places.key), part(places.key, places.value), part(places.value, places.beta),
           part(places.beta, places.decay), part(places.decay, places.layer)};
-}
-
-std::vector<CheckpointModel::HeadMap> CheckpointModel::first_maps(std::uint32_t token) const {
-  if (keys_look_back_)
-    throw InputError("the keys of its first layer look at tokens before, so that no one matrix is a letter's");
-  const std::size_t keys = config_.key_dim, heads = config_.heads;
-  const FirstStep step = first_step(token);
-  std::vector<HeadMap> maps(heads);
-  for (std::size_t head = 0; head < heads; ++head) {
-    maps[head].matrix.resize(keys * keys);
-    for (std::size_t column = 0; column < keys; ++column) {
-      std::vector<float> state(keys, 0);
-      state[column] = 1;
-      for (std::size_t row = 0; has_gates() && row < keys; ++row)
-        state[row] *= stated_exp(step.log_decay[traits_.decay == Decay::kHead ? head : head * keys + row]);
-      for (std::size_t j = 0; j < config_.householders; ++j) {
-        const float* const k = step.key.data() + (j * heads + head) * keys;
-        const float* const b = step.beta.data() + (traits_.channel_gates ? head * keys : j * heads + head);
-        float seen = 0;
-        for (std::size_t row = 0; row < keys; ++row)
-          seen += state[row] * (traits_.channel_gates ? b[row] * k[row] : k[row]);
-        const float update = traits_.channel_gates ? 0 - seen : (0 - seen) * *b;
-        for (std::size_t row = 0; row < keys; ++row) state[row] += k[row] * update;
-      }
-      for (std::size_t row = 0; row < keys; ++row) maps[head].matrix[row * keys + column] = state[row];
-    }
-    // Of Householders, one for each; of channels, those of the head.
-    for (std::size_t i = 0; i < step.beta.size() / heads; ++i)
-      maps[head].betas.push_back(step.beta[traits_.channel_gates ? head * keys + i : i * heads + head]);
-  }
-  return maps;
 }
 
 std::vector<float> CheckpointModel::step(std::uint32_t token, Memory& memory) const {

@@ -93,13 +93,8 @@ class CheckpointModel {
   };
   FirstStep first_step(std::uint32_t token) const;
 
-  /// The matrix of a token on the state of a head of the first layer, without the written value: K × K numbers by rows,
-  /// as step would compute them; and its β.
-  struct HeadMap {
-    std::vector<float> matrix, betas;
-  };
-  /// One for every head. Throws InputError where keys look at tokens before.
-  std::vector<HeadMap> first_maps(std::uint32_t token) const;
+  /// In the first layer, so that no one matrix is a token's.
+  bool keys_look_back() const { return keys_look_back_; }
 
   /// Reads one token and returns the logits of the next, one per token of the vocabulary.
   /// O(layers · (d·(rows of the projections) + n·H·K·V) + d · vocabulary).

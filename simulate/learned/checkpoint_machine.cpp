@@ -8,6 +8,7 @@
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
+#include "krohn/simulate/arithmetic/stated_exp.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/tasks/task_automaton.h"
 #include "krohn/simulate/tasks/tasks.h"
@@ -57,12 +58,32 @@ class CheckpointMachine : public TrainedReader {
   }
 
   LetterMaps letter_maps(Letter letter) const override {
+    if (model_.keys_look_back())
+      throw InputError("the keys of its first layer look at tokens before, so that no one matrix is a letter's");
+    const CheckpointConfig& config = model_.config();
+    const FamilyTraits& traits = traits_of(config.family);
+    const auto step = model_.first_step(checkpoint_.tokens.of_letter[letter]);
+    const std::size_t heads = config.heads, keys = config.key_dim, betas = step.beta.size() / heads;
+    const auto size = static_cast<Eigen::Index>(keys);
+    const auto row = [&](const std::vector<float>& all, std::size_t at) {
+      return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXf>(all.data() + at * keys, size).cast<double>());
+    };
     LetterMaps maps;
-    const auto size = static_cast<Eigen::Index>(model_.config().key_dim);
-    for (const CheckpointModel::HeadMap& map : model_.first_maps(checkpoint_.tokens.of_letter[letter])) {
-      using Rows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-      maps.matrices.push_back(Eigen::Map<const Rows>(map.matrix.data(), size, size).cast<double>());
-      for (const float beta : map.betas) maps.betas.push_back(double{beta});
+    for (std::size_t head = 0; head < heads; ++head) {
+      Eigen::MatrixXd map = Eigen::MatrixXd::Identity(size, size);
+      for (std::size_t i = 0; model_.has_gates() && i < keys; ++i)
+        map.diagonal()[static_cast<Eigen::Index>(i)] =
+            double{stated_exp(step.log_decay[traits.decay == Decay::kHead ? head : head * keys + i])};
+      for (std::size_t at = head; at < config.householders * heads; at += heads) {
+        const Eigen::VectorXd k = row(step.key, at);
+        const Eigen::VectorXd looked =
+            traits.channel_gates ? k.cwiseProduct(row(step.beta, head)).eval() : (k * double{step.beta[at]}).eval();
+        map -= k * (looked.transpose() * map);
+      }
+      maps.matrices.push_back(std::move(map));
+      // Of Householders, one for each; of channels, those of the head.
+      for (std::size_t i = 0; i < betas; ++i)
+        maps.betas.push_back(double{step.beta[traits.channel_gates ? head * keys + i : i * heads + head]});
     }
     return maps;
   }

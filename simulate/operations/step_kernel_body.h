@@ -239,13 +239,21 @@ void dot_outer(const Step& step, const StepNumbers<typename Format::Real>& numbe
   const std::size_t count = step.extents[3], all = step.extents[2] * count;
   Real* out = numbers.own + step.to;
   for_places(rows, numbers, [&](const StepPlace<Real>& place, Real*) {
-    for (std::size_t first = 0; first < count; first += kLanesOf<V>) {
-      const V row = load<V>(place.of[1] + first);
+    std::size_t first = 0;
+    const auto run = [&]<std::size_t kCount>() {
+      V row[kCount];
+      for (std::size_t q = 0; q < kCount; ++q) row[q] = load<V>(place.of[1] + first + q * kLanesOf<V>);
       const Real *column = place.of[0], *from = place.of[2] + first;
       for (Real* to = out + first; to < out + all;
            to += count, column += step.of[0].strides[2], from += step.of[2].strides[2])
-        store(to, made(step, added<Format>(load<V>(from), spread<V>(*column), row)));
-    }
+        for (std::size_t q = 0; q < kCount; ++q)
+          store(to + q * kLanesOf<V>,
+                made(step, added<Format>(load<V>(from + q * kLanesOf<V>), spread<V>(*column), row[q])));
+      first += kCount * kLanesOf<V>;
+    };
+    while (first + 4 * kLanesOf<V> <= count) run.template operator()<4>();
+    while (first + 2 * kLanesOf<V> <= count) run.template operator()<2>();
+    if (first < count) run.template operator()<1>();
     out += all;
   });
 }

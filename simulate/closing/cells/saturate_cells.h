@@ -57,6 +57,17 @@ struct CellWalk {
 CellWalk walk_cell(const CellShape& shape, const CellWeights& weights, const TaskAutomaton& input,
                    const TrackedAutomaton& tracked);
 
+// Weights by which a unit is above 0 at some points and below it at others.
+
+/// For each point: 1, −1, or 0 where either will do.
+using Sides = std::vector<std::int8_t>;
+
+/// Moves the weights until wᵀ x is at least 1 on the wanted side of every point (a column): from each point that lacks,
+/// one after another, to half as far again behind its plane and a little more, as the relaxation of Agmon and of
+/// Motzkin & Schoenberg (1954) does. It ends where such weights are; after 100 rounds it is taken that there are none.
+/// Returns the points that lacked in the last round: 0 where all are right.
+std::size_t take_sides(Eigen::VectorXd& weights, const Eigen::MatrixXd& points, const Sides& sides);
+
 /// Why cells of this shape are not rounded on this task; "" where they are. Past 8,000 steps between places, states ·
 /// letters², they are not: the units' weights take minutes then.
 std::string why_no_cells_round(const SequenceModel<float>& model, const Task& task);

@@ -9,7 +9,6 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/closing/cells/saturate_cells.h"
-#include "krohn/simulate/closing/cells/threshold_unit.h"
 #include "krohn/simulate/closing/close_model.h"
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/cells/cell_network.h"
