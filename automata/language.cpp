@@ -93,7 +93,7 @@ std::vector<std::string> files_of_language(const std::string& language, const La
 }
 
 Automaton load_expression(std::string_view expression, const LanguageOptions& options) {
-  // Of valuations only formulas know; the other operands have the letters that they name.
+  // Only formulas know valuations; the other operands have the letters that they name.
   LanguageOptions others = options;
   if (options.alphabet == kValuationsAlphabet) others.alphabet.reset();
   ExpressionOptions evaluation;

@@ -285,7 +285,7 @@ std::string described(const Dfa& dfa, DrawnView view) {
   const char* kind = "State diagram";
   if (view == DrawnView::kTable) kind = "Transition table";
   if (view == DrawnView::kComponents) kind = "Strongly connected components";
-  // Of the group itself, or of its action on cosets.
+  // The graph of the group itself, or of its action on cosets.
   if (view == DrawnView::kCayley) kind = translations(dfa) ? "Cayley graph" : "Schreier graph";
   if (view == DrawnView::kMatrix) kind = "Transition matrix";
   State accepting = 0;

@@ -43,7 +43,7 @@ struct DrawOptions {
 ///                                                                arrows; past that one node per strongly connected
 ///                                                                component, or (past max_states / 4 of them) those
 ///                                                                nearest to the initial state and a note for the rest
-/// Of these, the Cayley graph and the matrix have places for all their nodes, and want the engine of `engine_for`.
+/// The Cayley graph and the matrix give all their nodes a place, and need the engine of `engine_for`.
 /// Throws InputError when `options.view` does not suit the automaton.
 /// Deterministic: the same automaton gives the same bytes. O(states · letters · log), of Cayley graphs O(states³).
 std::string to_drawn_dot(const Dfa& dfa, const DrawOptions& options = {}, DrawnView* view = nullptr);

@@ -59,7 +59,7 @@ CheckpointConfig config_of(Family family) {
   config.silu_keys = family != Family::kDeltaNet;
   config.negative_eigenvalues = traits_of(family).can_reflect;
   config.fused_norm = !traits_of(family).is_hybrid;
-  // Of gated DeltaNet the gate is a choice.
+  // Gated DeltaNet's gate is a choice.
   if (family != Family::kGatedDeltaNet) config.output_gate = traits_of(family).gate;
   if (family == Family::kOlmoHybrid) config.output_norm_epsilon = kOlmoOutputEpsilon;
   return config;

@@ -35,7 +35,7 @@ class CheckpointWriter {
 
   const CheckpointConfig& config() const { return config_; }
 
-  // Of one layer. Entries of keys and queries before normalisation are ±64 or 0; with 4^j of them a key's norm is
+  // One layer. Entries of keys and queries before normalisation are ±64 or 0; with 4^j of them a key's norm is
   // exact.
 
   void set_key(std::uint32_t layer, std::uint32_t input, std::uint32_t householder, std::uint32_t head,

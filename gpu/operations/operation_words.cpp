@@ -207,7 +207,7 @@ class Reader final : public OperationWordsReader {
         to.first -= row_first;
       }
     }
-    // Of the factors the word's own is the second one: a product is the same either way.
+    // The word's own factor is the second one: a product is the same either way.
     if (step.function == StepFunction::kDot) {
       const std::uint32_t own = step.few != Step::kDense ? step.by : placed.of[1].space == Space::kWord ? 1 : 0;
       if (own == 0) std::swap(placed.of[0], placed.of[1]);

@@ -52,7 +52,7 @@ struct PlacedOperations {
   std::uint32_t tokens = 0;  ///< number n of a token's row is columns[n · tokens + token]
   const std::uint32_t *ends = nullptr, *places = nullptr, *letters = nullptr, *after = nullptr;
   std::uint32_t after_count = 0;
-  /// What is kept; and before it, where that lies in the memory itself, where it is moved to.
+  /// The lists that are kept; before them, the places that those which lie in the memory itself are moved to.
   const PlacedPart *keep = nullptr, *moved = nullptr;
   std::uint32_t keep_count = 0, moved_count = 0;
   PlacedPart logits;

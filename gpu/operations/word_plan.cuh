@@ -35,7 +35,7 @@ class PlanReader {
                first_of(plan, done(plan))),
         second_(random_key(plan.seed, 2 * index + 1), 3, is_alternating(plan) ? done(plan) / 2 : 0) {}
 
-  /// Of the plan that it was made with.
+  /// Returns the next token by the plan that it was made with.
   KROHN_HOST_DEVICE std::uint32_t next(const PlacedPlan& plan) {
     const std::uint64_t at = at_++;
     if (at < plan.before_count) return plan.before[at];

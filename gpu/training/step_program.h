@@ -56,7 +56,7 @@ class StepProgram {
     memory_.emplace_back(place_, (count * sizeof(T) + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t));
     return reinterpret_cast<T*>(memory_.back().data());
   }
-  /// Of all models, one after another.
+  /// The parameters of all models, one model after another.
   float* values() const { return values_; }
   float* gradient() const { return gradient_; }
   double* losses() const { return losses_; }

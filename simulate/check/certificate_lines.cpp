@@ -24,7 +24,7 @@ auto named(const StrictJson& json, Parse&& parse) {
   }
 }
 
-/// That operations round to.
+/// The formats that operations round to.
 constexpr ArithmeticName kFormatsOfOperations[] = {Precision::kFp64, Precision::kFp32, Precision::kBf16};
 
 /// The lines of a file, one after another, with the step that stands on the next one.

@@ -125,7 +125,7 @@ Operations operations_of(const std::function<StrictJson()>& next_line, const Cer
 /// `alphabet`: the network's, whose letters these have to be; none: the file's own.
 TrackedAutomaton language_of(const StrictJson& json, const Alphabet* alphabet, std::span<const std::string> outputs);
 
-/// Whether `language` is what is tracked, wherever that asks: a shortest word on which it is not. Letters and outputs
+/// Returns a shortest word on which `language` is not what is tracked, wherever that asks. Letters and outputs
 /// by name. Throws InputError when the letters differ.
 std::optional<Word> word_against(const TrackedAutomaton& tracked, const Dfa& language, const std::string& name);
 

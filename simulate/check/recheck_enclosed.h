@@ -78,7 +78,7 @@ class Enclosed {
     const Enclosed x = a.as_leaf(), y = b.as_leaf();
     return leaf(std::max(x.lower_, y.lower_), std::max(x.upper_, y.upper_)).widened(0x1p-126);
   }
-  /// Of a function that rises, and that `function` gives to 2^−45 of its value.
+  /// The interval of a rising function that `function` gives to 2^−45 of its value.
   template <class Function>
   static Enclosed of_function(const Enclosed& a, const Function& function) {
     const Enclosed x = a.as_leaf();

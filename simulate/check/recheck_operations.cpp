@@ -162,7 +162,7 @@ StatedAngle stated_angle(double x) {
 
 /// cos(x + quarters π/2) in double, by the steps of docs/reference/certificate-file.md.
 double stated_cosine(double x, int quarters) {
-  // Of x^0/0!, −x^2/2!, …, x^28/28!, and of x^1/1!, −x^3/3!, …, −x^27/27!.
+  // The coefficients of x^0/0!, −x^2/2!, …, x^28/28!, and of x^1/1!, −x^3/3!, …, −x^27/27!.
   static const auto factors = [] {
     std::array<std::vector<DoublePair>, 2> lists;
     for (std::size_t n = 0; n < inverse_factorials().size(); ++n) {
@@ -660,7 +660,7 @@ class Evaluated final : public RecheckedReader {
     return computed_[from.first]->of(part(0), computed_[from.first]->views == 2 ? part(1) : Enclosed());
   }
 
-  /// What is linear in each of its leaves is greatest and least where all of them are at their ends.
+  /// A number that is linear in each of its leaves is greatest and least where all of them are at their ends.
   void narrow(std::size_t i, std::size_t at, std::vector<List>& lists) const {
     if (!is_polynomial(i) || leaves_[i][at].empty()) return;
     const std::vector<Place>& leaves = leaves_[i][at];

@@ -22,7 +22,7 @@ namespace krohn {
 /// InputError when the checkpoint has no automaton.
 std::unique_ptr<OperationsReader> checkpoint_reader(const Checkpoint& checkpoint, const CheckpointModel& model);
 TrackedAutomaton tracked_by(const Checkpoint& checkpoint);
-/// That reader held against that automaton: what every verdict about it is asked of. An answer is named by the output
+/// The reader held against the automaton, as every verdict about it asks. An answer is named by the output
 /// of the state whose token it is; "token 4" when it is no state's. Views the checkpoint.
 ReadModel subject_of(const Checkpoint& checkpoint, const CheckpointModel& model);
 

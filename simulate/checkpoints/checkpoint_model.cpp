@@ -446,7 +446,7 @@ ChunkBound bound_in_chunks(const Checkpoint& checkpoint, const CheckpointModel& 
       steps.push_back(
           {*token++, std::span(row.key).subspan(head * keys, keys), std::span(row.value).subspan(head * values, values),
            std::span(row.query).subspan(head * keys, keys), double{row.beta[head]}, double{row.log_decay[head]}});
-      // Of a key that is zero nothing comes, whatever its β.
+      // A zero key writes nothing, whatever its β.
       if (std::ranges::all_of(steps.back().key, [](float x) { return x == 0; })) steps.back().beta = 0;
     }
     if (std::string why = refusal_of(steps, chunk); !why.empty()) return no(std::move(why));

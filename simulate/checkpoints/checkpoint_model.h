@@ -122,7 +122,7 @@ class CheckpointModel {
 /// The token of the greatest logit; none when two share it or one is not a number.
 std::optional<std::uint32_t> arg_max(std::span<const float> logits);
 
-// That a gated delta rule has the same bits in chunks as token by token, because
+// A gated delta rule has the same bits in chunks as token by token, because
 // all its sums are sums of whole numbers of grains, none so large that fp32 rounds it.
 //
 // In chunks (transformers' `torch_chunk_gated_delta_rule`, flash-linear-attention's kernels) tokens i > j of a chunk

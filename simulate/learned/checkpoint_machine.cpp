@@ -81,7 +81,7 @@ class CheckpointMachine : public TrainedReader {
         map -= k * (looked.transpose() * map);
       }
       maps.matrices.push_back(std::move(map));
-      // Of Householders, one for each; of channels, those of the head.
+      // One for each Householder; those of the head for channels.
       for (std::size_t i = 0; i < betas; ++i)
         maps.betas.push_back(double{step.beta[traits.channel_gates ? head * keys + i : i * heads + head]});
     }

@@ -103,7 +103,7 @@ class TrainedReader : public LetterReader {
   /// of the task's inputs that stands behind copies of itself, as far back as a convolution looks.
   virtual std::vector<StateBlock> blocks() const = 0;
   virtual LetterMaps letter_maps(Letter letter) const = 0;
-  /// What it reads, for certificates and devices, and the tensors of the model's file; null where its answers are not
+  /// The operations, for certificates and devices, and the tensors of the model's file; null where its answers are not
   /// the numbers of the list's logits.
   virtual const Operations* operations() const { return nullptr; }
   virtual const TensorFile* tensors() const { return nullptr; }

@@ -340,7 +340,7 @@ class RowSort {
   };
 
   std::uint32_t at(std::size_t row, std::size_t word) const { return rows_[row * width_ + word]; }
-  /// Of rows drawn at random, since a search meets its records in some order of its own.
+  /// Returns a number of a row drawn at random, since a search meets its records in some order of its own.
   std::uint32_t any(std::size_t begin, std::size_t end, std::size_t word) {
     drawn_ = drawn_ * 6364136223846793005u + 1442695040888963407u;
     return at(begin + (drawn_ >> 33) % (end - begin), word);

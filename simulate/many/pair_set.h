@@ -91,7 +91,7 @@ class PairParts {
   /// commit stands.
   void commit(const PairSearchStand& stand);
 
-  /// That this rank appended, and what the system said where it refused them: 0, or errno.
+  /// The bytes that this rank appended, and the system's errno where it refused them, or 0.
   std::uint64_t bytes() const;
   int error() const;
 
@@ -387,7 +387,7 @@ class PairSet {
   std::uint64_t size() const;
   /// In memory.
   std::uint64_t bytes() const { return generation_bytes() + run_bytes(); }
-  /// Of them, those that stay there, whatever goes to the disk.
+  /// The part of them that stays there, whatever goes to the disk.
   std::uint64_t run_bytes() const;
 
   /// Moves the older records to the disk when those in memory would need more than `most` bytes soon. Amortised

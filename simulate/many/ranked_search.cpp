@@ -301,7 +301,7 @@ class RankedPairs {
   std::optional<std::size_t> remember() {
     std::size_t count = 0;
     guarded([&] {
-      // Of the block with the wrong answer nothing is remembered.
+      // Nothing of the block with the wrong answer is remembered.
       const std::uint64_t block =
           wrong_.transition == kNone
               ? kNone

@@ -19,7 +19,7 @@ struct KeptSearch {
   /// Words of successors that a rank makes between two meetings: far more than a message's latency is worth, far less
   /// than memory. The outcome does not depend on it.
   std::uint64_t round_words = std::uint64_t{1} << 20;
-  /// That a rank writes; 0: none but what is committed, and the search ends with its memory.
+  /// The most that a rank writes; 0: only what is committed, and the search ends with its memory.
   std::uint64_t max_disk_bytes = std::uint64_t{32} << 30;
 };
 

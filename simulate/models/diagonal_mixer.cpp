@@ -43,7 +43,7 @@ class DiagonalMixer : public Mixer<Real> {
                   static_cast<Real>(stated::log((shape_.fixed ? 0.1 : 1.0) * static_cast<double>(i + 1))));
     std::ranges::fill(weights[kSkip], Real{1});
     fill_normal(weights[kOut], random, 1 / std::sqrt(channels));
-    // Of S4D-Lin, or of LRU.
+    // S4D-Lin's angles, or LRU's.
     for (std::size_t i = 0; i < weights[kAngle].size(); ++i)
       weights[kAngle][i] = static_cast<Real>(
           std::numbers::pi * (shape_.fixed ? uniform(random) : static_cast<double>(i / shape_.channels + 1)));

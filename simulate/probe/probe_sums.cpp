@@ -236,7 +236,7 @@ Factors rounding_sum(Dice& dice, std::uint32_t terms) {
   Factors factors;
   const int digits = static_cast<int>(dice.between(1, A::digits));
   const int spread = dice.coin() ? 0 : static_cast<int>(dice.between(1, 3));
-  // Of some the products, or their sums, are subnormal; of some the factors on one side.
+  // In some the products, or their sums, are subnormal; in some the factors on one side.
   const std::int64_t kind = dice.between(0, 7);
   const int depth = A::least_exponent - A::digits / 2;
   const int left = kind == 0 ? depth / 2 : kind == 1 ? depth : kind == 2 ? -depth : 0;

@@ -204,7 +204,7 @@ void compare_with_language(ModelVerdict& verdict, const ReadModel& model, const 
   const auto said = [&](const Word& word) { return said_after(model, word, verdict.certificate.arithmetic); };
   Language language = *question.against;
   const Dfa& own = model.tracked.automaton;
-  // Of the empty word, where nothing is asked then, the two are not compared.
+  // The two are not compared on the empty word where nothing is asked then.
   if (!model.tracked.is_asked(own.initial()))
     language.automaton = with_output_at_start(language.automaton, own.output_names()[own.output(own.initial())]);
   if (!is_settled(verdict, own, language, said, /*is_wrong_answer=*/true))

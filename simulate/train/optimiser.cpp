@@ -43,7 +43,7 @@ double squares_of(const std::vector<Stretch>& parts, std::span<const float> numb
   return std::accumulate(squares.begin(), squares.end(), 0.0);
 }
 
-/// Of all parameters, those from `first` on.
+/// Returns the parameters from `first` on.
 AdamStep<float> part_of(AdamStep<float> all, std::size_t first, std::size_t count) {
   all.count = count;
   all.mean += first, all.square += first, all.parameters += first;

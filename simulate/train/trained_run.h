@@ -56,7 +56,7 @@ class OpenRun {
   void save();
   /// The same once a minute.
   void save_now_and_then();
-  /// What came of a run that has ended. The checkpoint stays where it is.
+  /// Returns the result of a run that has ended. The checkpoint stays where it is.
   TrainedRun take();
 
  private:

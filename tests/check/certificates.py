@@ -90,7 +90,7 @@ def closed_codewords(model, emulation="induction", **claim):
 
 
 def remembered(net, memory):
-    """What a pair says of it."""
+    """The memory as a pair states it."""
     if isinstance(memory, check.Memory):
         return {"bits": [hexadecimal([memory.numbers], net.stored)]}
     if None in memory[0] or None in check.flat(check.flat(memory[2])):

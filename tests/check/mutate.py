@@ -100,7 +100,7 @@ def subjects(folder, krohn, of):
 
 
 def made(folder, name, data):
-    """Of one network: the certificates that there are."""
+    """The certificates of one network."""
     data = without_dense(data)
     path = folder / "subject.safetensors"
     path.write_bytes(data)
@@ -233,7 +233,7 @@ def mutated_model(r, data, certificate, folder):
 
 
 def verdict(folder, data, certificate):
-    """What krohn_check.py says: "established", "not established", "bad input", "undecided", or what broke it."""
+    """The verdict of krohn_check.py: "established", "not established", "bad input", "undecided", or what broke it."""
     (folder / "mutant.safetensors").write_bytes(data)
     (folder / "mutant.json").write_text(certificate)
     printed = io.StringIO()
@@ -248,7 +248,7 @@ def verdict(folder, data, certificate):
 
 
 def falsehood(folder, data, certificate):
-    """What is wrong with the claim, as far as reading words can tell; None where nothing is."""
+    """The fault of the claim, as far as reading words can tell; None where there is none."""
     path = folder / "claimed.safetensors"
     lines = [json.loads(line) for line in certificate.splitlines()]
     claim, kind = lines[0], lines[0]["claim"]

@@ -1,4 +1,4 @@
-"""What tests of tools/check/krohn_check.py have in common: a folder with a model and a certificate, and the checkers' verdicts."""
+"""The frame of the tests of tools/check/krohn_check.py: a folder with a model and a certificate, and the checkers' verdicts."""
 import contextlib
 import io
 import json

@@ -175,7 +175,7 @@ class LongWork(unittest.TestCase):
 
 @unittest.skipUnless(sys.platform == "linux" and platform.machine() == "x86_64", "sets the registers of x86-64")
 class ForeignEnvironment(unittest.TestCase):
-    """What other libraries of a process may set for its threads, as torch.set_flush_denormal(True) does."""
+    """A setting that other libraries of a process may make for its threads, as torch.set_flush_denormal(True) does."""
 
     MODEL = pathlib.Path(__file__).resolve().parent.parent / "data/findings/subnormal.safetensors"
     UP, FLUSH = 0x4000, 0x8040  # of MXCSR

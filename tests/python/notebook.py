@@ -24,7 +24,7 @@ class Cell:
 
     @property
     def stored(self):
-        """What the file says it prints, and its last line's text; None where it has none."""
+        """The output that the file says it prints, and its last line's text; None where it has none."""
         said, value = "", None
         for output in self.found["outputs"]:
             if output["output_type"] == "stream":
@@ -34,7 +34,7 @@ class Cell:
         return said, value
 
     def run(self, names, title):
-        """What it prints, and the value of its last line."""
+        """Its output, and the value of its last line."""
         tree = ast.parse(self.source, title)
         last = ast.Expression(tree.body.pop().value) if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         said = io.StringIO()

@@ -45,7 +45,7 @@ class PapersTest(unittest.TestCase):
             return papers.table(name, scale).cells
 
         def told(now, before):
-            """What differs: options by name, and the model."""
+            """The differences: options by name, and the model."""
             options = {key: value for key, value in vars(now.options).items() if value != vars(before.options)[key]}
             return {**options, **({"model": now.model} if now.model != before.model else {})}
 
@@ -231,7 +231,7 @@ class CommandTest(unittest.TestCase):
         return kept
 
     def changed(self, kept, change):
-        """What a reader finds after `change` of the only line."""
+        """A reader's findings after `change` of the only line."""
         with open(kept.path, encoding="utf-8") as file:
             facts = json.loads(file.read())
         change(facts)

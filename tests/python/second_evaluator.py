@@ -519,7 +519,7 @@ class Composed(Maps):
         self.word, self.totals, self.states = [], {}, [self.start]
 
     def total(self, first, count):
-        """Of `count` letters, a power of two."""
+        """The total of `count` letters, a power of two."""
         if (first, count) not in self.totals:
             half = count // 2
             made = self.word[first] if count == 1 else self.after(self.total(first + half, half), self.total(first, half))

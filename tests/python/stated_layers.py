@@ -50,7 +50,7 @@ def layer_norm(x, gain, epsilon, width):
 
 
 class Convolution:
-    """Of every channel by itself; the last tap is the present token's."""
+    """Convolves every channel by itself; the last tap is the present token's."""
 
     def __init__(self, taps, bias=None):
         self.taps, self.bias = taps.reshape(len(taps), -1), bias

@@ -73,7 +73,7 @@ class Assertions(unittest.TestCase):
                 self.assertIn("refuted", self.message(call))
 
     def test_right_up_to_is_what_the_words_show(self):
-        """Of every word that was asked, by brute force over what the model saw."""
+        """Counts every word that was asked, by brute force over the model's own inputs."""
         parity = krohn.Automaton("name:parity")
         for top in (3, 13, 14, 50, 90):
             asked = []

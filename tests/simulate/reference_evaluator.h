@@ -371,7 +371,7 @@ class ReferenceReading {
   DeterministicArithmetic in_;
   Form form_;
   Order order_;
-  // Of the layer that is read:
+  // The layer that is read:
   std::size_t n_ = 0, d_ = 0;
   bool moves_ = true;    ///< every column of every letter's matrix has at most one entry, ±1, and may be taken so
   bool adds_ = false;    ///< some letter has a B

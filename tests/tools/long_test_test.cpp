@@ -69,7 +69,7 @@ TEST_CASE("an interrupt of a run of 10^13 letters saves it and says how to go on
   const json first = json::parse(contents(place / "run.json"));
   CHECK(first["length"] == 10'000'000'000'000);
   CHECK(first["position"] < first["length"]);
-  // Of one that is not saved the proof stays, and its certificate.
+  // The proof and the certificate of one that is not saved stay.
   Outcome lost;
   for (int tries = 0; tries < 20 && lost.out.empty(); ++tries) {
     lost = place.shell(verify + "--certificate s3.cert");

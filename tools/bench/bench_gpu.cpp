@@ -84,7 +84,7 @@ class Figures {
     slower_.push_back(fmt::format("{}: {} failed: {}", group, what, why));
   }
   const nlohmann::ordered_json& rows() const { return rows_; }
-  /// What failed, or is slower than a rival.
+  /// The names of those that failed, or are slower than a rival.
   const std::vector<std::string>& slower() const { return slower_; }
 
  private:

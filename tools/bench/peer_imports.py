@@ -299,7 +299,7 @@ def golden(folder, kinds):
 
 
 class Tracker(torch.nn.Module):
-    """What `krohn compile --target transformers-mamba2` and its kin write the state dict of (docs/verify.md)."""
+    """The models whose state dicts `krohn compile --target transformers-mamba2` and its kin write (docs/verify.md)."""
 
     def __init__(self, layer, letters, width, labels):
         super().__init__()

@@ -71,7 +71,7 @@ def random_formula(dice, depth, propositions, past=True):
 
 
 def holds(name, valuation):
-    """Whether a class of valuations has one, given by its propositions."""
+    """Tells whether a class of valuations has one, given by its propositions."""
     if name == "true":
         return True
     if name.startswith("{"):
@@ -147,7 +147,7 @@ def every(parts):
 
 
 def shapes(k):
-    """Of 2k propositions: what holds next needs something now; the same with one at a time, and with fairness."""
+    """A formula of 2k propositions: each that holds next needs one now; the same with one at a time, and with fairness."""
     now, then = [f"p{i}" for i in range(1, k + 1)], [f"p{k + i}" for i in range(1, k + 1)]
     needs = every(("G", ("|", ("!", ("X", b)), a)) for a, b in zip(now, then))
     alone = ("G", every(("|", ("!", ("X", a)), ("!", ("X", b))) for a in then for b in then if a != b))

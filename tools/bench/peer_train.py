@@ -47,7 +47,7 @@ class Bilinear(nn.Module):
         self.read = nn.Linear(H, labels)
 
     def prepare(self, letters):
-        """What depends on the letters alone and is not timed."""
+        """Prepares the tensors that depend on the letters alone, and is not timed."""
         self.hot = F.one_hot(letters.T, 7).float()[..., None]  # position, word, letter
         self.columns = letters.T.contiguous()
         self.alike = [int(column[0]) if bool((column == column[0]).all()) else None for column in self.columns]

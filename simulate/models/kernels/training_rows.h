@@ -41,7 +41,7 @@ inline Real dot(const Real* x, const Real* y, std::size_t width) {
 inline float square_root(float x) { return __builtin_sqrtf(x); }
 inline double square_root(double x) { return __builtin_sqrt(x); }
 
-/// Of `count` numbers as of `width`, the others 0, with the sum of their squares; where that overflows, they are
+/// Copies `count` numbers to `width`, the others 0, with the sum of their squares; where that overflows, they are
 /// divided by the greatest first.
 template <class Real, std::size_t kLanes>
 inline Real rms_scale(Real squares, const Real* x, std::size_t count, std::size_t width) {

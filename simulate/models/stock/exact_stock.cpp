@@ -173,7 +173,7 @@ ExactStock exact_mlstm(const Dfa& given) {
     weights.in_layer("fgate_preact.weight", 0, letter) = letters[letter] ? -1000 : 1000;
     for (std::size_t i = 0; i < width; ++i) {
       weights.in_layer("ogate_preact.weight", i, letter) = kOpen;
-      // Of the values two are 1, the state's and the one behind them all, and the others −1: of a number of size 1 the
+      // Two values are 1, the state's and the one behind them all, and the others −1: after a number of size 1 the
       // rest of the one before is a few units in the last place, whatever was before that.
       if (letters[letter]) weights.in_layer("v.weight", i, letter) = i == *letters[letter] || i == states ? 1 : -1;
     }

@@ -416,7 +416,7 @@ class Writer {
     if (count("taps") > 0)
       rows = silu(convolved(heads() * k_size * v_size, {{"conv1d.weight", "conv1d.bias", rows}})[0]);
     std::size_t at = 0;
-    // Of every head, in turn.
+    // Every head in turn.
     const auto next = [&](const char* own_heads, std::size_t size) {
       const std::size_t own = count(own_heads), first = std::exchange(at, at + own * size);
       return b_.make("copy", {own, heads() / own, size}, {b_.view(rows, {size, 0, 1}, first)});

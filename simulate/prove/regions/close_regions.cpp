@@ -25,7 +25,7 @@ constexpr std::uint32_t kMostFromStart = 40;
 constexpr int kRounds = 12;
 constexpr std::uint64_t kMostWorkOfToken = 10'000'000;  ///< of a checkpoint more: no cell
 
-/// What is tried, the cheap first.
+/// The plans that are tried, the cheap ones first.
 struct Plan {
   std::uint32_t suffix, depth;
   double gap;  ///< between clusters of a node's memories; 0: they are one

@@ -23,7 +23,7 @@ double up(double x) { return -directed::below(-x); }
 
 Interval widened(const Interval& x, double by) { return x + Interval::between(-by, by); }
 
-/// Of a function that rises, in doubles good to a few units.
+/// Returns the interval of a rising function, which doubles give to a few units.
 template <class Function>
 Interval risen(const Function& function, const Interval& x) {
   const double lower = function(x.lower()), upper = function(x.upper());

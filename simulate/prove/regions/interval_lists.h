@@ -23,7 +23,7 @@ struct Ends {
   double lower = 0, upper = 0;
 };
 
-/// Of the memory: an interval for each number.
+/// The memory: an interval for each number.
 using Box = std::vector<Ends>;
 
 /// Thrown where nothing encloses a number: an operation without intervals, a division by 0, an overflow.

@@ -111,7 +111,7 @@ struct RunCost {
   double step = 0;          ///< seconds, of one run; where runs are side by side, its share
   double validation = 0;    ///< seconds
   std::uint64_t bytes = 0;  ///< that a run holds on the processor, at least those of its numbers
-  /// Of all steps and validations, if no run ends before its last step.
+  /// The seconds of all steps and validations, if no run ends before its last step.
   double seconds(const TrainOptions& training) const;
 };
 

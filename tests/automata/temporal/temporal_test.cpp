@@ -116,7 +116,7 @@ struct Meaning {
   unsigned valuation;
 };
 
-/// Of the four valuations of a and b; what the alphabet does not name makes no difference.
+/// Returns the four valuations of a and b; what the alphabet does not name makes no difference.
 std::vector<Meaning> valuations_in(const Alphabet& alphabet) {
   std::vector<Meaning> meanings;
   for (const unsigned valuation : {0U, 1U, 2U, 3U})

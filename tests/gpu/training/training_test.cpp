@@ -106,7 +106,7 @@ std::vector<double> expected_gradient(const char* shape, const Task& task, const
   return gradient;
 }
 
-/// Of the gradient of models 1, 2, … side by side, tensor by tensor.
+/// Checks the gradients of models 1, 2, … side by side, tensor by tensor.
 void check_gradients(const char* shape, const Task& task, const Stepper& stepper, std::span<const ModelStep> steps) {
   for (std::uint32_t m = 0; m < steps.size(); ++m) {
     CAPTURE(m);

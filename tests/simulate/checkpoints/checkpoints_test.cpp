@@ -560,7 +560,7 @@ TEST_CASE("krohn's own models of one layer are exact in chunks, in fp32 and bf16
       CHECK(bound.grains < 0x1p24);
       CHECK(bound.grains >= 1);
     }
-  // Of longer chunks the bound grows past what floats hold.
+  // The bound of longer chunks grows past what floats hold.
   const Checkpoint s3 = swaps("S3");
   const CheckpointModel model(s3, Precision::kFp32);
   CHECK(bound_in_chunks(s3, model, 64).is_exact);

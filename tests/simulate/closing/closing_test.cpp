@@ -163,7 +163,7 @@ TEST_CASE("two sizes are one within a millionth of the greater, wherever they st
       CHECK(copies[0].size == doctest::Approx(4));
       CHECK(copies[1].size == doctest::Approx(2 * size));
     }
-  // Of small ones roundings move the squares: 1e-11 of the greatest is no difference.
+  // Roundings move the squares of small ones: 1e-11 of the greatest is no difference.
   for (const double apart : {0.9e-11, 1.1e-11}) {
     const double square = 2.25e-6;
     CHECK(copies_of_four(1, std::sqrt(square), std::sqrt(square - apart), 0).size() == (apart < 1e-11 ? 3 : 4));

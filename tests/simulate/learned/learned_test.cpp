@@ -121,7 +121,7 @@ TEST_CASE("a letter's map is the reflection that its key is, and a reset's is ze
       CHECK(matrix * matrix == Eigen::MatrixXd::Identity(matrix.rows(), matrix.cols()));
       CHECK(matrix.trace() == static_cast<double>(matrix.rows()) - 2);
     }
-  // Of tomita3 the keys are no letter's alone.
+  // The keys of tomita3 are no letter's alone.
   const auto several = gated_checkpoint(minimise(named_language("tomita3", {})), CheckpointFamily::kOlmoHybrid);
   CHECK(checkpoint_machine(several, Precision::kFp32)->letters() == 2);
   Checkpoint none = checkpoint;
@@ -418,7 +418,7 @@ namespace {
 
 constexpr double kNear = 1e-9;
 
-/// Of rank `rank`, with singular values between about 1/4 and 4.
+/// Returns a matrix of rank `rank`, with singular values between about 1/4 and 4.
 MatrixXd random_matrix(Index rows, Index columns, Index rank, std::mt19937_64& random) {
   std::normal_distribution<double> normal;
   const auto draw = [&](Index m, Index n) {
@@ -498,7 +498,7 @@ TEST_CASE("solutions of square systems, of ill-conditioned ones, and of least sq
     const MatrixXd b = random_matrix(a.rows(), 3, std::min<Index>(a.rows(), 3), random);
     const MatrixXd x = least_squares(a, b, 1e-9);
     REQUIRE((a.transpose() * (a * x - b)).norm() < kNear);
-    // Of least norm: nothing of it in the kernel.
+    // The least norm: no part of it is in the kernel.
     const SingularValues svd = singular_value_decomposition(a);
     REQUIRE((svd.right.rightCols(a.cols() - rank).transpose() * x).norm() < kNear);
     if (rank == std::min(a.rows(), a.cols())) REQUIRE((least_squares(a, b) - x).norm() < kNear);

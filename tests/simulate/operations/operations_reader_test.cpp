@@ -239,7 +239,7 @@ class Drawn {
     return b_.numbers(numbers);
   }
 
-  /// Of the last of the lists that are large enough, or any.
+  /// Draws one of the last lists that are large enough, or any.
   List draw() {
     const char* const of_two[] = {"add", "subtract", "multiply", "divide", "greater", "sigmoid", "sigmoid32"};
     const char* const of_one[] = {"copy", "bf16", "exp",        "exp32",       "softplus", "softplus32", "logistic",

@@ -53,7 +53,7 @@ TEST_CASE("networks that slipped through a hole are refuted, on the word that sh
            {"rounded_bound", "fp64", "scan", {0, 1}},
            {"rounded_bound", "fp64", "chunked:2", {0, 1}},
            {"rounded_bound", "fp64", "chunked:64", {0, 1}},
-           // Of three candidates the third was never compared with the second.
+           // The third of three candidates was never compared with the second.
            {"tie_exact", "exact", "sequential", {0}},
            // A subnormal number: right to refute, unless the processor flushes them to zero.
            {"subnormal", "fp32", "sequential", {0}},

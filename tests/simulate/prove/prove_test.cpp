@@ -611,7 +611,7 @@ TEST_CASE("a proof about a language that asks about some words alone says so, by
   CHECK(said(Proved{}, {0, kNot, 0, 0}) == proved + not_of + "\"0\" (1 letter)");
   CHECK(said(Proved{}, {0, 0, kNot, 0}) == proved + not_of + "\"1\" (1 letter)");
   CHECK(said(Proved{}, {0, 0, 0, kNot}) == proved + not_of + "\"00\" (2 letters)");
-  // Of letters that cannot stand nothing is proved either.
+  // Nothing is proved of letters that cannot stand either.
   CHECK(said(Proved{}, {0, kNone, 0, 0}) == proved + not_of + "\"0\" (1 letter)");
   CHECK(said(ProvedUpTo{7}, {0, kNot, 0, 0}) ==
         "proved for words of up to 7 letters; undecided beyond" + not_of + "\"0\" (1 letter)");

@@ -536,7 +536,7 @@ TEST_CASE("runs of a table that are trained side by side are each what it is alo
       alone.seed = seed;
       check_same(kept, train_run(*make_task(cell.task), cell.model, alone, {}));
     }
-  // What a run would cost leaves nothing behind, and is about time that passed.
+  // Estimating a run's cost leaves nothing behind, and the estimate is about time that passed.
   const RunCost here = run_cost(cell), beside = run_cost(cell, 3, train);
   for (const RunCost& cost : {here, beside}) {
     CHECK(cost.step > 0);

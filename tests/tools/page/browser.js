@@ -258,7 +258,7 @@ async function looks(tab) {
 /// The colour of the lit state, wherever in its group the shape is.
 const LIT_COLOUR = "getComputedStyle(document.querySelector('#picture g.lit ellipse')).stroke + getComputedStyle(document.querySelector('#picture g.lit ellipse')).fill";
 
-/// What S_5 and a checkpoint take, in seconds of the page's own thread, so that a busy machine does not count.
+/// Measures S_5 and a checkpoint in seconds of the page's own thread, so that a busy machine does not count.
 async function speed(tab) {
   await tab.call("Performance.enable", {timeDomain: "threadTicks"});
   const spent = async () => (await tab.call("Performance.getMetrics")).metrics.find(({name}) => name === "TaskDuration").value;

@@ -30,7 +30,7 @@ for (const {arithmetic, form, order, word, states, answers} of JSON.parse(fs.rea
   for (let t = 0; t <= word.length; ++t) {
     if (t > 0) ({answer} = memory = net.step(memory, word[t - 1]));
     const ours = memory.numbers.flat(), theirs = (states[t] ?? []).map(numberOf);
-    // What is not finite is one thing: it decodes to nothing.
+    // Numbers that are not finite are alike: they decode to nothing.
     const differs = ours.length !== theirs.length || ours.some((x, i) => x !== theirs[i] && (Number.isFinite(x) || Number.isFinite(theirs[i])));
     if (differs || answer !== answers[t]) {
       console.log(`${model}, ${arithmetic}, after ${t} letters: ${ours} reads ${answer}, and krohn says ${theirs} reads ${answers[t]}`);

@@ -325,7 +325,7 @@ function byMethod(claim, known) {
   return Object.hasOwn(known, method) ? known[method] : refuse(`this page does not re-check "${method}"; krohn check does`);
 }
 
-/// What the certificate establishes of a network, in one sentence. Throws Refusal: what is wrong, or that the page does not
+/// Returns the claim that the certificate establishes, in one sentence. Throws Refusal: what is wrong, or that the page does not
 /// re-check it.
 function established(text, net, weights, automaton) {
   const steps = new Steps(text);

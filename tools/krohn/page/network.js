@@ -293,7 +293,7 @@ class Layer {
   }
 }
 
-/// What a network remembers after a letter: the labels and numbers of its layers, and the letters since it snapped; with
+/// The memory of a network after a letter: the labels and numbers of its layers, and the letters since it snapped; with
 /// what was found on the way, before a snap.
 class Network {
   constructor(bytes, automaton, arithmeticName) {
@@ -331,7 +331,7 @@ class Network {
     return {labels, phase: 0, numbers: this.layers.map(layer => layer.initial), answer: this.read(labels)};
   }
 
-  // What is stepped through: memories, with what decoders found on the way.
+  // The stepper's positions: memories, with the labels that decoders found on the way.
   begin() {
     const memory = this.start();
     return {...memory, found: this.layers.map((layer, k) => layer.nearest(memory.numbers[k], 0)), seen: memory.numbers};
@@ -351,7 +351,7 @@ class Network {
     return close;
   }
 
-  /// What is right: the automaton's own states.
+  /// The right answers: the automaton's own states.
   get truth() {
     const {automaton} = this, {letters, initial, states} = automaton;
     return {letters, initial, states, next: (state, letter) => automaton.next(state, letter), isRight: (state, answer) => answer === state};

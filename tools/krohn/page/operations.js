@@ -183,7 +183,7 @@ function exp32(x) {
   return Math.fround(value * (powers[k & 31] * 2 ** (k >> 5)));
 }
 
-/// What each operation does to one place of the result; `round` is that of the format.
+/// Each operation at one place of the result; `round` is that of the format.
 const COMPUTED = {
   copy: {operands: 1, of: () => a => a},
   add: {operands: 2, of: round => (a, b) => round(a + b)},
@@ -216,7 +216,7 @@ const sigmoidBy = (exponential, round) => (a, b) => {
 
 const MOST_NUMBERS = 2 ** 26;
 
-/// What a certificate brings along as right: an automaton, and the number of the logit that is wanted in each state,
+/// The truth that a certificate brings along: an automaton, and the number of the logit that is wanted in each state,
 /// null where nothing is asked. A letter that cannot stand leads to null.
 class Truth {
   constructor(steps) {
@@ -384,7 +384,7 @@ class Operations {
     return values;
   }
 
-  /// What is remembered after one more token, with its logits; `null` reads none.
+  /// Returns the memory after one more token, with its logits; `null` reads none.
   token(memory, token) {
     if (token === null) return {...memory, logits: null};
     const values = this.listsOfToken(token).slice();
@@ -414,7 +414,7 @@ class Operations {
     return this.behind(this.token(memory, this.tokens[letter]));
   }
 
-  // What is stepped through, by the letters of an automaton: memories, with the state of what is right.
+  // The stepper's positions, by the letters of an automaton: memories, with the state of the truth.
   follow(letters, unit = "answer") {
     this.unit = unit;
     const number = new Map(this.truth.letters.map((name, i) => [name, i]));

@@ -1,4 +1,4 @@
-// What the page of a run or a checkpoint shows beside all others: accuracy, eigenvalues, the learned automaton, margins.
+// The parts that only the page of a run or a checkpoint shows: accuracy, eigenvalues, the learned automaton, margins.
 
 /// The model, operation by operation, as its certificate states it, or the page's data where it has none.
 function evaluatorOf(automaton) {
@@ -11,7 +11,7 @@ function evaluatorOf(automaton) {
   return net;
 }
 
-/// What the model remembers, and its logits, the greatest marked.
+/// Shows the model's memory and its logits, the greatest marked.
 function modelPanes(net, memory) {
   if (memory.broken) return [element("p", {class: "wrong"}, `It computes nothing any more: ${memory.broken}.`)];
   const bars = memory.logits === null ? element("p", {class: "small"}, "It has read nothing yet, so there are no logits.") : logitBars(net, memory);

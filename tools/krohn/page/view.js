@@ -394,7 +394,7 @@ class Stepper {
 
 // ---- Trust
 
-/// What the checker says, and which of "good", "bad" and "" that is.
+/// Returns the checker's sentence, and which of "good", "bad" and "" it is.
 function rechecked({net}) {
   const {certificate, network, automaton, verdict} = DATA;
   if (!certificate) return ["Without a network there is nothing to prove.", ""];

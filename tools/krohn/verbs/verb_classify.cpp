@@ -85,7 +85,7 @@ class JobsTold {
       head_ += fmt::format("letters {}{}\n", to_string(subject.automaton.alphabet()), remark_on_letters(subject));
   }
 
-  /// Of a job that was known before: anew.
+  /// Replaces the job's parts that were known before.
   void know(const Job& job) {
     if (jobs_.empty() || jobs_.back().first != job.name) jobs_.emplace_back(job.name, Json());
     jobs_.back().second = is_json_ ? job_to_json(job) : Json(text_of_job(job));

@@ -201,7 +201,7 @@ Result decompose(const Dfa& dfa, const DecomposeArguments& options) {
   return result;
 }
 
-/// Of a machine whose layers were not built in time: what bounds its complexity all the same.
+/// Returns the bounds of complexity of a machine whose layers were not built in time.
 std::string told(const DecomposeArguments& options, State states, const HolonomyOutline& outline,
                  const std::string& limit) {
   const std::uint64_t lower = outline.heights_with_groups > 0 ? 1 : 0;

@@ -133,7 +133,7 @@ void report_extraction(const ExtractArguments& options, const Extraction& found,
   line(relation(found, expected));
 }
 
-/// What is found is kept before it is compared.
+/// Keeps the automaton before it is compared.
 void keep_automaton(const ExtractArguments& options, const Extraction& found) {
   write_automaton_file(found.automaton, options.output);
   const State states = found.automaton.states();

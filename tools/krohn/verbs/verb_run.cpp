@@ -154,7 +154,7 @@ std::string answer(const Dfa& dfa, State state) {
   return output == name ? output : fmt::format("{}, state {}", output, name);
 }
 
-/// Of what stands beside the automaton.
+/// Returns the answer of the reader beside the automaton.
 std::string answer(const Dfa& dfa, State state, LetterReader::Missing missing, const Reader& reader) {
   if (state == kNoState) return in_words(missing, reader.precision);
   return reader.says_outputs ? visible(dfa.output_names()[dfa.output(state)]) : answer(dfa, state);

@@ -97,7 +97,7 @@ def module(
 
 
 CACHES = ("cache", "past_key_values", "cache_params", "state")
-"""What the classes of transformers call the state that they give and take, by age of the library and kind of model."""
+"""The names that transformers' classes have for the state that they give and take, by age of the library and kind of model."""
 
 
 def _name_of_cache(model: Any, wanted: Optional[str]) -> str:

@@ -1,4 +1,4 @@
-"""What people hand in, as the arrays that the extension module takes."""
+"""Arguments of many types as the arrays that the extension module takes."""
 
 from typing import Any, Tuple
 
@@ -15,7 +15,7 @@ def as_array(values: Any) -> np.ndarray:
 
 
 def is_module(value: Any) -> bool:
-    """Whether it is a `torch.nn.Module`. PyTorch is not imported to find out."""
+    """Tells whether it is a `torch.nn.Module`. PyTorch is not imported to find out."""
     return all(hasattr(value, name) for name in ("state_dict", "named_parameters", "forward", "training"))
 
 

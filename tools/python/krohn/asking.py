@@ -16,13 +16,13 @@ Told = TypeVar("Told", bound="Facts")
 
 
 class Facts(dict):
-    """What a verb found: fields by name, `facts.states` or `facts["states"]`; objects inside are Facts too. `json.dumps`
+    """The answer of a verb: fields by name, `facts.states` or `facts["states"]`; objects inside are Facts too. `json.dumps`
     takes it as it is."""
 
     status: int
     """The verb's exit status: 0 yes, done or proved; 1 no or refuted; 3 undecided within the limits."""
     verdict_core: Any
-    """What `verify` leaves beside its JSON; None of other verbs."""
+    """The object that `verify` leaves beside its JSON; None after other verbs."""
 
     def __getattr__(self, name: str) -> Any:
         try:

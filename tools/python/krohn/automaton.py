@@ -229,11 +229,11 @@ class Automaton:
         return Automaton._of(self._core.shuffle(other._core))
 
     def left_quotient(self, prefixes: "Automaton") -> "Automaton":
-        """What is left of words behind a word of `prefixes`."""
+        """The rests of words behind a word of `prefixes`."""
         return Automaton._of(self._core.left_quotient(prefixes._core))
 
     def right_quotient(self, suffixes: "Automaton") -> "Automaton":
-        """What is left of words before a word of `suffixes`."""
+        """The beginnings of words before a word of `suffixes`."""
         return Automaton._of(self._core.right_quotient(suffixes._core))
 
     def prefixes(self) -> "Automaton":
@@ -245,7 +245,7 @@ class Automaton:
         return Automaton._of(self._core.suffixes())
 
     def factors(self) -> "Automaton":
-        """What stands somewhere in a word."""
+        """The factors of words: u is one of xuy."""
         return Automaton._of(self._core.factors())
 
     def subwords(self) -> "Automaton":
@@ -284,7 +284,7 @@ class Automaton:
     # ---- Algebra
 
     def monoid(self, *, max_elements: int = 20_000, max_classes: int = 2_000_000) -> Facts:
-        """What the transition monoid says: its size, groups, and verdicts ("aperiodic", …), each no with a witness."""
+        """Facts about the transition monoid: its size, groups, and verdicts ("aperiodic", …), each no with a witness."""
         return facts_of(self._core.monoid(max_elements, max_classes))
 
     # ---- Files and pictures

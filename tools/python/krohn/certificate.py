@@ -16,7 +16,7 @@ from krohn.progress import Progress, told
 
 
 class Certificate:
-    """What is claimed of a model in one arithmetic and one order of evaluation, and the evidence."""
+    """A claim about a model in one arithmetic and one order of evaluation, and the evidence."""
 
     as_file = ".cert", "the certificate"
 
@@ -70,7 +70,7 @@ class Certificate:
 
     @property
     def compared_words(self) -> Optional[int]:
-        """Of an imported model: on how many words its own forward pass was found to say the same; 0 means that it was not
+        """The number of words on which an imported model's own forward pass was found to say the same; 0 means that it was not
         compared, and the claim may be about another model than the one that its tensors came from. None of other models."""
         return None if self._forward is None else self._forward.compared_words
 

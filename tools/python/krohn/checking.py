@@ -17,7 +17,7 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 class Check(Facts):
-    """What independent code says of a certificate: true where it is `established`, and is about the language where one was
+    """The verdict of independent code on a certificate: true where it is `established`, and is about the language where one was
     named. `claim`, `method`, `finding`; `is_language`, and `difference`, a word on which the two differ."""
 
     def __bool__(self) -> bool:
@@ -45,12 +45,12 @@ def check(
 
 
 class Audit(Facts):
-    """What the config and the weights of a published model permit: `architecture`, `recurrent_layers`, `by_layer`, `all`;
+    """The limits that the config and the weights of a published model set: `architecture`, `recurrent_layers`, `by_layer`, `all`;
     `never`, sentences on what no input makes its recurrent layers do; `fades`, on how fast states shrink; `flags`, members
     of the config that do nothing."""
 
     def arrays(self) -> Dict[str, np.ndarray]:
-        """Of the recurrent layers: layer, slowest_rate and fastest_rate of decay, least_eigenvalue, and horizon, in tokens;
+        """Of each recurrent layer: layer, slowest_rate and fastest_rate of decay, least_eigenvalue, and horizon, in tokens;
         infinity where there is none."""
         names = ("slowest_rate", "fastest_rate", "least_eigenvalue", "horizon")
         columns = {name: np.array([np.inf if row[name] is None else row[name] for row in self.by_layer]) for name in names}

@@ -13,7 +13,7 @@ from krohn.black_box import Asker, BlackBox, OutputsAsTheyCome, box_of
 from krohn.trial import Tester, Trial
 
 NO_ANSWER = "no answer"
-"""What the initial state says where nothing was asked about the empty word, and no other state could stand there."""
+"""The initial state's answer where nothing was asked about the empty word, and no other state could stand there."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def extract(
 
 
 class _Questions:
-    """What is said after whole words, asked in batches of one length."""
+    """The answers after whole words, asked in batches of one length."""
 
     def __init__(self, asker: Asker, empty: bool) -> None:
         self.asker, self.empty = asker, empty

@@ -72,7 +72,7 @@ class Network:
 
     @property
     def automaton(self) -> Automaton:
-        """What the network has to compute."""
+        """The automaton that the network has to compute."""
         return Automaton._of(self._core.automaton(), self.facts()["source"])
 
     def facts(self) -> Facts:
@@ -97,7 +97,7 @@ class Network:
         return states[0] if single else states
 
     def hidden(self, word: Any, *, precision: str = "fp32", order: str = "sequential") -> List[np.ndarray]:
-        """Of every layer H before the first letter of a word and after each: [length + 1, n, d]. The very numbers of that
+        """Every layer's H before the first letter of a word and after each: [length + 1, n, d]. The very numbers of that
         arithmetic, as float64."""
         batch, single = as_words(word, self.automaton.encode)
         if not single:
@@ -177,7 +177,7 @@ def plan(
 
 
 def targets() -> List[str]:
-    """What `export` takes for a target."""
+    """The targets that `export` takes."""
     return _krohn.targets()
 
 

@@ -1,4 +1,4 @@
-"""What notebooks show: pictures, tables, cards, and pages in frames. Every text is escaped."""
+"""The displays of notebooks: pictures, tables, cards, and pages in frames. Every text is escaped."""
 
 import html
 import os

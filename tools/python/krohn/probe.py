@@ -9,7 +9,7 @@ from krohn import _krohn
 
 
 class Probe:
-    """What was seen of sums of products: their order, digits, roundings, and which certificates hold there."""
+    """Facts seen of sums of products: their order, digits, roundings, and which certificates hold there."""
 
     def __init__(self, facts: Dict[str, Any], text: str) -> None:
         self._facts = facts

@@ -29,24 +29,24 @@ class Answer(Facts):
 
 
 def equal(first: Language, second: Language, *, progress: Progress = None, **options: Any) -> Answer:
-    """Whether two languages have the same words, or two machines the same outputs. Files and expressions are compared
+    """Tells whether two languages have the same words, or two machines the same outputs. Files and expressions are compared
     without being determinised. `options` are max_pairs, time (in seconds), alphabet, …: past a limit LimitError says up to
     which length the two agree."""
     return ask("equal", first, second, kind=Answer, progress=progress, **options)
 
 
 def included(first: Language, second: Language, *, progress: Progress = None, **options: Any) -> Answer:
-    """Whether every word of the first language is one of the second."""
+    """Tells whether every word of the first language is one of the second."""
     return ask("included", first, second, kind=Answer, progress=progress, **options)
 
 
 def disjoint(first: Language, second: Language, *, progress: Progress = None, **options: Any) -> Answer:
-    """Whether no word is in both languages."""
+    """Tells whether no word is in both languages."""
     return ask("disjoint", first, second, kind=Answer, progress=progress, **options)
 
 
 def empty(language: Language, *, progress: Progress = None, **options: Any) -> Answer:
-    """Whether a language has no word."""
+    """Tells whether a language has no word."""
     return ask("empty", language, kind=Answer, progress=progress, **options)
 
 
@@ -70,7 +70,7 @@ def words(
 
 
 def info(language: Language, **options: Any) -> Facts:
-    """What `krohn info --json` prints: states, letters, outputs, the language's size, the group of a permutation automaton."""
+    """The facts of `krohn info --json`: states, letters, outputs, the language's size, the group of a permutation automaton."""
     return ask("info", language, progress=False, **options)
 
 
@@ -123,11 +123,11 @@ class Decomposition(Facts):
 
     @property
     def proved(self) -> bool:
-        """That the cascade emulates the automaton, for all tuples of labels."""
+        """Tells whether the cascade was proved to emulate the automaton, for all tuples of labels."""
         return bool(self.emulation) and self.emulation.holds
 
     def arrays(self) -> Dict[str, np.ndarray]:
-        """Of the layers, from the first: width, actions, contexts, and group, by name."""
+        """Arrays over the layers, from the first: width, actions, contexts, and group, by name."""
         return {name: np.array([layer[name] for layer in self.layers]) for name in ("width", "actions", "contexts", "group")}
 
     def picture(self) -> Picture:

@@ -85,7 +85,7 @@ class _Beside(Tester):
 
 
 def horizon(model: Any, language: Language, *, up_to: int = 1_000, **options: Any) -> Dict[str, int]:
-    """What a test finds while a model is trained, as numbers for a logger:
+    """A test's findings while a model is trained, as numbers for a logger:
 
         right_up_to      no word that was tried fails after so many letters or fewer
         all_right_up_to  every word of so many letters or fewer is right: all were tried

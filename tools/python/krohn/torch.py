@@ -183,11 +183,11 @@ class ExactLRNN(nn.Module):
         return torch.stack(states, 1)
 
     def hidden_states(self, letters, chunk=256):
-        """Of the first layer, whose actions are the letters: H after every letter, [batch, length, n, d]. Differentiable."""
+        """The first layer's H, whose actions are the letters, after every letter, [batch, length, n, d]. Differentiable."""
         return self.layers[0].states(letters, chunk)
 
     def expected_states(self, letters):
-        """What the automaton itself says: [batch, length]."""
+        """The automaton's own states: [batch, length]."""
         state = torch.full_like(letters[:, 0], self.initial_state)
         states = []
         for t in range(letters.shape[1]):

@@ -65,12 +65,12 @@ class Run:
 
     @property
     def letters(self) -> List[str]:
-        """What the model reads: letters of the language, and special tokens of the task."""
+        """The inputs of the model: letters of the language, and special tokens of the task."""
         return self._model.letters()
 
     @property
     def labels(self) -> List[str]:
-        """What it answers."""
+        """Its answers by name."""
         return self._model.labels()
 
     @property
@@ -258,7 +258,7 @@ def _imported(weights: Any, output: Optional[Path], asked: Dict[str, Any]) -> Ru
 
 
 class _Forward:
-    """What a model's own forward pass says, as the file of `krohn import --expect`."""
+    """The answers of a model's own forward pass, as the file of `krohn import --expect`."""
 
     as_file = ".jsonl", "the forward pass"
     SHORT, RANDOM, LENGTHS = 100, 20, (5, 10, 15, 20, 30, 40)
@@ -268,7 +268,7 @@ class _Forward:
         self.ids = np.array([(numbers or {}).get(name, letter) for letter, name in enumerate(run.letters)])
 
     def words(self) -> Iterator[np.ndarray]:
-        """Of one length each, letters by number: all of 1, 2, … letters while there are few, and random ones."""
+        """Yields words of one length each, letters by number: all of 1, 2, … letters while there are few, and random ones."""
         draw, count = np.random.default_rng(1), 0
         for length in range(1, self.SHORT):
             count += len(self.ids) ** length
@@ -289,7 +289,7 @@ class _Forward:
 
 @contextlib.contextmanager
 def _evaluated(forward: Any) -> Iterator[Callable[[np.ndarray], Any]]:
-    """Of a module a function of arrays: without dropout, in arithmetic of at least fp32's digits, as weights are imported."""
+    """Makes a module a function of arrays: without dropout, in arithmetic of at least fp32's digits, as weights are imported."""
     if not is_module(forward):
         yield forward
         return
@@ -448,11 +448,11 @@ def snap(
 
 
 class Comparison(Facts):
-    """What the letters of two models do, side by side: `letters`, each with `modes`; `planes` where the first is a sum of
+    """The actions of two models' letters, side by side: `letters`, each with `modes`; `planes` where the first is a sum of
     planes; `margins` along a word that the first reads wrongly."""
 
     def arrays(self) -> Dict[str, Arrays]:
-        """Of every letter: eigenvalues (complex) with their weights, those of the exact network, and the turns that an
+        """Every letter's eigenvalues (complex) with their weights, those of the exact network, and the turns that an
         exact network can have."""
         return {
             row.letter: {

@@ -25,7 +25,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Trial:
-    """What a test found. It is no proof: it speaks of the words that were read."""
+    """The result of a test. It is no proof: it speaks of the words that were read."""
 
     language: str
     passed: bool
@@ -49,14 +49,14 @@ class Trial:
 
     @property
     def right_up_to(self) -> int:
-        """Of the words that were read, none fails after so many letters or fewer."""
+        """None of the words that were read fails after so many letters or fewer."""
         if self.position is not None:
             return max(0, self.position - 1)
         return max((row.longest for row in self.tried), default=0)
 
     @property
     def confidence(self) -> str:
-        """What follows from the words that were read, and what does not."""
+        """The conclusions that the words that were read allow, and those that they do not."""
         known = "No length was read completely"
         if self.all_up_to:
             known = f"Every word of {'1 to ' if self.all_up_to > 1 else ''}{counted(self.all_up_to, 'letter')} is right"

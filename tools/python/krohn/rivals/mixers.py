@@ -1,4 +1,4 @@
-"""What mixes tokens in the rivals: x [batch, length, width] ↦ the same shape, causal. One class a paper, by its equations."""
+"""The token mixers of the rivals: x [batch, length, width] ↦ the same shape, causal. One class a paper, by its equations."""
 
 import math
 from typing import Any, Optional, Tuple

@@ -14,7 +14,7 @@ class Cell:
     row: str
     column: str
     stem: str
-    """Of the names of its files."""
+    """The beginning of the names of its files."""
     task: str
     model: str
     options: Options

@@ -23,7 +23,7 @@ def interval(successes: int, runs: int) -> Tuple[float, float]:
 
 
 def asked_of(cell: Cell, seed: int) -> Dict[str, Any]:
-    """What a kept run must have been made by: another package's layer is another model of the same name."""
+    """The source that a kept run must have been made by: another package's layer is another model of the same name."""
     source = models.FAMILIES[models.parse(cell.model)[0]].source
     return {"cell": cell.stem, "task": cell.task, "model": cell.model, "source": source,
             "options": json.loads(json.dumps(vars(replace(cell.options, seed=seed))))}  # fmt: skip
@@ -89,7 +89,7 @@ class Result:
     runs: Sequence[Dict[str, Any]]
 
     def figures(self, length: int, whole_words: bool = False) -> List[float]:
-        """Of every run at a length: scaled accuracy, or the share of words that are right at every answer."""
+        """Every run's result at a length: scaled accuracy, or the share of words that are right at every answer."""
         return [test["words_right"] / test["words"] if whole_words else test["scaled_accuracy"]
                 for run in self.runs for test in run["test"] if test["length"] == length]  # fmt: skip
 
@@ -100,7 +100,7 @@ class Result:
 
 
 def results(table: Table, folder: str, seeds: Sequence[int]) -> List[Result]:
-    """What is in the folder; nothing is trained."""
+    """Returns the cells in the folder; nothing is trained."""
     kept = Kept(folder)
     return [Result(cell, [run for seed in seeds for run in [kept.run(cell, seed)] if run is not None]) for cell in table.cells]
 

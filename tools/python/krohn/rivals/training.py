@@ -15,13 +15,13 @@ import krohn
 from krohn.rivals import models
 
 TEST_SEED = 1_000_003
-"""That of the test words of `krohn train`."""
+"""The seed of the test words of `krohn train`."""
 VALIDATION_SEED = 1_000_002
 
 
 @dataclass
 class Options:
-    """What `krohn train` calls by the same names. Raises ValueError naming what is out of range."""
+    """The options that `krohn train` calls by the same names. Raises ValueError naming what is out of range."""
 
     length: Tuple[int, int] = (3, 40)
     words: int = 64
@@ -39,7 +39,7 @@ class Options:
     samples: int = 0
     """Train on so many words again and again; 0: on new ones at every step."""
     sample_seed: Optional[int] = None
-    """Of the words, which all seeds then share."""
+    """The seed of the words, which all seeds then share."""
     test_lengths: Sequence[int] = (40, 256)
     test_words: int = 100
 
@@ -68,7 +68,7 @@ class Options:
 
 @dataclass
 class Score:
-    """What `krohn eval` counts, of words of one length."""
+    """The counts of `krohn eval` over words of one length."""
 
     length: int
     words: int
@@ -101,7 +101,7 @@ def facts_of(run: Run) -> Dict[str, Any]:
 
 
 def rate_at(step: int, rate: float, options: Options) -> float:
-    """Of the step that comes: linear from 0 while it warms up, then constant or a half cosine to the least rate."""
+    """The rate of the step that comes: linear from 0 while it warms up, then constant or a half cosine to the least rate."""
     if step < options.warm_up:
         return rate * (step + 1) / options.warm_up
     if options.schedule == "constant":
@@ -117,7 +117,7 @@ def batch_of(task: Any, words: int, length: Any, seed: int, first: int) -> Tuple
 
 
 def sample_of(task: Any, length: Any, seed: int) -> Tuple[str, Any]:
-    """What tells whether a task is still the one that a model was trained on: a file's name does not. And a few of its words."""
+    """A digest of the task that a model was trained on, which a file's name does not tell, and a few of its words."""
     inputs, targets, data = batch_of(task, 64, length, seed, 0)
     text = json.dumps([list(data.tokens), list(data.labels), inputs.tolist(), targets.tolist()])
     return hashlib.sha256(text.encode()).hexdigest()[:16], data
