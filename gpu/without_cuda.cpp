@@ -1,7 +1,7 @@
 // Compiled without nvcc: says so to whoever asks for a device.
 
-#include "krohn/gpu/automata/final_states.h"
 #include "krohn/gpu/automata/long_word.h"
+#include "krohn/gpu/automata/stored_word.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/device/device_choice.h"
 #include "krohn/gpu/device/place.h"

@@ -16,7 +16,7 @@
 #include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/record_set.h"
 #include "krohn/groups/base/time_limit.h"
-#include "krohn/groups/names/recognise.h"
+#include "krohn/groups/names/named_group.h"
 
 namespace krohn {
 

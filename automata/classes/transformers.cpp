@@ -1,4 +1,4 @@
-#include "krohn/automata/classes/transformers.h"
+#include "krohn/automata/classes/classes.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,3 @@
-#include "krohn/automata/draw/egg_box.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +6,7 @@
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/draw/draw.h"
 #include "krohn/groups/base/messages.h"
-#include "krohn/groups/names/recognise.h"
+#include "krohn/groups/names/named_group.h"
 
 namespace krohn {
 namespace {

@@ -15,7 +15,6 @@
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/language_options.h"
 #include "krohn/automata/operations/automaton.h"
-#include "krohn/automata/operations/determinise.h"
 
 namespace krohn {
 

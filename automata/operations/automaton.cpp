@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "krohn/automata/operations/determinise.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/operations/product.h"
 #include "krohn/groups/base/error.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/automata/operations/determinise.h"
+#include "krohn/automata/operations/automaton.h"
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/base/error.h"

@@ -11,7 +11,7 @@
 
 #include "krohn/automata/dfa/nfa.h"
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/automata/operations/determinise.h"
+#include "krohn/automata/operations/automaton.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/operations/operations.h"
 #include "krohn/automata/regex/regex_syntax.h"

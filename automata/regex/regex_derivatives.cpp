@@ -1,4 +1,4 @@
-#include "krohn/automata/regex/regex_derivatives.h"
+#include "krohn/automata/regex/regex_of.h"
 
 #include <fmt/format.h>
 

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "krohn/automata/dfa/alphabet.h"
@@ -85,8 +87,18 @@ struct RegexOfOptions {
 /// is PSPACE-hard to find. States are eliminated in many orders, of the minimal automaton and of that of the words
 /// backwards, and the best result is shortened while some smaller expression made of its own parts has the same minimal
 /// automaton. Before it is returned it is parsed again and proved
-/// equal to the automaton twice, by automata and by derivatives (regex_derivatives.h; left out past 10^5 pairs).
+/// equal to the automaton twice, by automata and by derivatives (left out past 10^5 pairs).
 /// Letters are written as they are: `.` never occurs. Throws InputError unless the automaton is an acceptor.
 std::string regex_of(const Dfa& dfa, const RegexOfOptions& options = {});
+
+// Whether an automaton is that of an expression, by another road than the one that
+// makes automata of expressions.
+
+/// A shortest word that one accepts and the other does not, over the common refinement of the two alphabets; nothing
+/// when there is none. Brzozowski's derivatives (1964), equal up to associative, commutative and idempotent unions and
+/// intersections, which are finitely many, beside the states of the automaton: no automaton of the expression is made.
+/// Throws InputError as parse_regex, and when the automaton is no acceptor; LimitError past `max_pairs` pairs.
+std::optional<Word> word_against_regex(const Dfa& automaton, std::string_view expression,
+                                       std::uint64_t max_pairs = 1'000'000);
 
 }  // namespace krohn

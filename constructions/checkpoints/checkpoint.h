@@ -4,13 +4,13 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
-#include "krohn/constructions/checkpoints/older_checkpoint.h"
 #include "krohn/constructions/files/safetensors.h"
 
 namespace krohn {
@@ -80,7 +80,8 @@ struct CheckpointConfig {
   std::uint32_t all_layers = 0;
   std::vector<std::uint32_t> recurrent_layers;
   bool fused_norm = false;  ///< a layer's second norm is of its sum before that is rounded, as in a fused kernel
-  /// The bound of KDA's bounded gate, whose decays are above e^bound: g = bound · σ(e^A_log (a + dt_bias)). 0: unbounded.
+  /// The bound of KDA's bounded gate, whose decays are above e^bound: g = bound · σ(e^A_log (a + dt_bias)). 0:
+  /// unbounded.
   double gate_lower_bound = 0;
   friend bool operator==(const CheckpointConfig&, const CheckpointConfig&) = default;
 };
@@ -136,7 +137,7 @@ extern const std::vector<std::string_view> kFilesOfModels;
 void save_checkpoint(const Checkpoint& checkpoint, const std::string& folder);
 
 /// Reads a folder: model.safetensors, or the shards that model.safetensors.index.json names. F32, BF16, F16 and F64
-/// tensors of the config's shapes; those of older gated DeltaProduct checkpoints are joined (older_checkpoint.h). The
+/// tensors of the config's shapes; those of older gated DeltaProduct checkpoints are joined. The
 /// automaton is that of automaton.json, unless `automaton` is given; with either, tokens.json says what the tokens
 /// mean. Throws InputError for what the emulation does not have (attention layers that are not zero, tied embeddings,
 /// another model_type), for adapters beside the weights, for missing or additional tensors, and for folders with
@@ -148,5 +149,21 @@ void refuse_adapter(const std::string& folder);
 
 /// True when `path` is a folder with a config.json.
 bool is_checkpoint_folder(const std::string& path);
+
+// Gated DeltaProduct checkpoints as the library wrote them before it
+// kept all Householders of a layer in one tensor.
+
+/// By the name of a tensor, those of the tensors that it stands for, one for each Householder.
+using HouseholderParts = std::map<std::string, std::vector<std::string>>;
+
+/// Joins what the older layers had apart for every Householder j, row after row, under the later name:
+///   attn.{k,v,b}_projs.{j}.weight → attn.{k,v,b}_proj.weight     attn.{k,v}_conv1ds.{j}.weight →
+///   attn.{k,v}_conv1d.weight
+/// Returns what it joined, and leaves files without such names as they are. Throws InputError when a part is missing,
+/// too many, or unlike the others.
+HouseholderParts join_householders(TensorFile& file, std::uint32_t householders, const std::string& where);
+
+/// The tensors as they were before they were joined.
+TensorFile part_householders(TensorFile file, const HouseholderParts& parts);
 
 }  // namespace krohn

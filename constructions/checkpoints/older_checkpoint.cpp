@@ -1,4 +1,4 @@
-#include "krohn/constructions/checkpoints/older_checkpoint.h"
+#include "krohn/constructions/checkpoints/checkpoint.h"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,7 @@
 
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/primes.h"
-#include "krohn/groups/names/recognise.h"
+#include "krohn/groups/names/named_group.h"
 #include "krohn/groups/representations/least_representation.h"
 #include "krohn/groups/structure/series.h"
 

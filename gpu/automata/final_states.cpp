@@ -1,4 +1,4 @@
-#include "krohn/gpu/automata/final_states.h"
+#include "krohn/gpu/automata/stored_word.h"
 
 #include "krohn/gpu/automata/symbol_table.h"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "krohn/gpu/automata/final_states.h"
+#include "krohn/gpu/automata/stored_word.h"
 #include "krohn/gpu/automata/symbol_table.h"
 #include "krohn/gpu/device/device_kernels.cuh"
 

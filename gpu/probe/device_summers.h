@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "krohn/simulate/probe/processor_sums.h"
+#include "krohn/simulate/probe/probe_sums.h"
 
 namespace krohn {
 

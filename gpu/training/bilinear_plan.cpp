@@ -1,4 +1,4 @@
-#include "krohn/gpu/training/bilinear_plan.h"
+#include "krohn/gpu/training/model_programs.h"
 
 #include <utility>
 

@@ -1,6 +1,5 @@
 // The stages of bilinear models (gpu/training/bilinear_training.cuh).
 
-#include "krohn/gpu/training/bilinear_plan.h"
 #include "krohn/gpu/training/model_programs.h"
 
 namespace krohn {

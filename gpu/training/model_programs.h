@@ -2,8 +2,9 @@
 // batches.
 #pragma once
 
-#include "krohn/gpu/training/bilinear_plan.h"
+#include "krohn/gpu/training/bilinear_training.cuh"
 #include "krohn/gpu/training/step_program.h"
+#include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/models/dense_model.h"
 #include "krohn/simulate/models/stacked_model.h"
 
@@ -16,5 +17,11 @@ void record_dense_model(StepProgram& program, const DenseShape& shape, std::uint
 /// For any of them. Numbers of the gradient that the recorded kernels do not make stay 0. Throws InputError naming the
 /// family when it is none of these, Error when the model has tensors that its program does not know.
 void record_model(StepProgram& program, const SequenceModel<float>& model);
+
+// Where the parameters of a bilinear model lie, for gpu/training/bilinear_training.cuh.
+
+/// The parts of model.parameters(), in the order of its tensors: embedding, weights, left, right, bias, input_bias,
+/// initial, readout, readout_bias. Throws Error when they are not as long as the parameters.
+BilinearPlan plan_of(const BilinearModel<float>& model);
 
 }  // namespace krohn

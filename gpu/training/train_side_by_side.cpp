@@ -1,4 +1,3 @@
-#include "krohn/gpu/training/train_side_by_side.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "krohn/groups/names/recognise.h"
+#include "krohn/groups/names/named_group.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,6 @@
 #include "krohn/groups/permutations/stabiliser_chain.h"
 #include "krohn/groups/permutations/stabilisers.h"
 #include "krohn/groups/structure/composition.h"
-#include "krohn/groups/structure/direct_factors.h"
 #include "krohn/groups/structure/series.h"
 
 namespace krohn {

@@ -1,4 +1,4 @@
-#include "krohn/groups/structure/direct_factors.h"
+#include "krohn/groups/structure/composition.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "krohn/groups/structure/small_groups.h"
+#include "krohn/groups/structure/series.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "krohn/groups/transformations/small_monoids.h"
+#include "krohn/groups/transformations/transformation_monoid.h"
 
 #include <fmt/format.h>
 

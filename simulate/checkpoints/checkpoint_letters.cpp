@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "krohn/groups/base/error.h"
-#include "krohn/simulate/checkpoints/checkpoint_operations.h"
 #include "krohn/simulate/words/word.h"
 
 namespace krohn {

@@ -14,7 +14,7 @@
 
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/simulate/checkpoints/checkpoint_operations.h"
+#include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/operations/operations_reader.h"
 
 namespace krohn {

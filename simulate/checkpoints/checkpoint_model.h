@@ -67,7 +67,7 @@ enum class CheckpointForm : std::uint8_t {
   kOpen      ///< the same, without the recurrence: what it takes and what it gives stand in the memory
 };
 
-/// Immutable, shared by threads: its lists of operations (checkpoint_operations.h), read token by token or in chunks.
+/// Immutable, shared by threads: its lists of operations (checkpoint_letters.h), read token by token or in chunks.
 class CheckpointModel {
  public:
   /// The model's memory between tokens.

@@ -1,12 +1,12 @@
-#include "krohn/simulate/checkpoints/checkpoint_operations.h"
+#include "krohn/simulate/checkpoints/checkpoint_letters.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <map>
 
+#include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/constructions/checkpoints/checkpoint_tensors.h"
-#include "krohn/constructions/checkpoints/older_checkpoint.h"
 #include "krohn/simulate/prove/claims/operations.h"
 
 namespace krohn {

@@ -1,4 +1,4 @@
-#include "krohn/simulate/learned/checkpoint_machine.h"
+#include "krohn/simulate/learned/trained_reader.h"
 
 #include <algorithm>
 #include <bit>

@@ -126,4 +126,17 @@ struct ClaimsThatHold {
 };
 ClaimsThatHold claims_that_hold(const SumsSeen& seen);
 
+// What of this processor there is to probe.
+
+/// Something that takes sums of products, and the format of its numbers.
+struct Summer {
+  std::string name;
+  Precision format;
+  SumOfProducts sum;
+};
+
+/// Loops of separate and of fused operations in fp64 and fp32, and the dot products of bf16 where the processor has
+/// them (AVX512_BF16, which flushes subnormal numbers).
+std::vector<Summer> processor_summers();
+
 }  // namespace krohn

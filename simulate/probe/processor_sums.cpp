@@ -1,4 +1,4 @@
-#include "krohn/simulate/probe/processor_sums.h"
+#include "krohn/simulate/probe/probe_sums.h"
 
 #include <bit>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "krohn/simulate/prove/certify_codewords.h"
+#include "krohn/simulate/prove/certify.h"
 
 #include <fmt/format.h>
 
@@ -13,8 +13,8 @@
 #include "krohn/simulate/evaluate/quantise.h"
 #include "krohn/simulate/prove/claims/closed_layer.h"
 #include "krohn/simulate/prove/claims/unit_moves.h"
-#include "krohn/simulate/prove/orders/certify_order.h"
 #include "krohn/simulate/prove/orders/exact_order.h"
+#include "krohn/simulate/prove/orders/ordered_search.h"
 #include "krohn/simulate/prove/self_check.h"
 
 namespace krohn {

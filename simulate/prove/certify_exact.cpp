@@ -1,4 +1,4 @@
-#include "krohn/simulate/prove/certify_codewords.h"
+#include "krohn/simulate/prove/certify.h"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,6 @@
 #include <array>
 
 #include "krohn/groups/names/named_group.h"
-#include "krohn/groups/names/recognise.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
 
 namespace {

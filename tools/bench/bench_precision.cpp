@@ -21,7 +21,6 @@
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/evaluate/quantise.h"
 #include "krohn/simulate/prove/certify.h"
-#include "krohn/simulate/prove/certify_codewords.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
 
 namespace {

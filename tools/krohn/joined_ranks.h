@@ -2,11 +2,15 @@
 // command line says and is the only one that prints; the others serve it.
 #pragma once
 
+#include <fmt/format.h>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "krohn/automata/dfa/dfa.h"
+#include "krohn/gpu/device/on_device.h"
 #include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/many/ranked_search.h"
 #include "krohn/simulate/prove/place.h"
@@ -56,5 +60,15 @@ bool has_helpers();
 void list_on_helpers(const std::string& name, std::span<const std::uint64_t> items, unsigned threads,
                      const LineOf& line_of, const std::function<void(std::uint64_t, const std::string&)>& keep,
                      const std::function<void(std::uint64_t)>& tell);
+
+// `--device`: jobs that a CUDA device does when it can, and the processor when it cannot.
+
+/// gpu/device/on_device.h, with what `--device` asks for: "cuda" insists. A line on standard error says why the
+/// processor did it.
+template <class Device, class Processor>
+auto on_device(const std::string& asked, Device&& device, Processor&& processor) {
+  const auto note = [](const std::string& why) { fmt::print(stderr, "krohn: on the processor instead: {}\n", why); };
+  return on_device(asked == "cuda", note, std::forward<Device>(device), std::forward<Processor>(processor));
+}
 
 }  // namespace krohn

@@ -1,7 +1,6 @@
 // Compiled into the first command that tools/quickstart builds, in place of what runs on a device: the processor does
 // everything, and says so to whoever insists on CUDA.
 
-#include "krohn/gpu/automata/final_states.h"
 #include "krohn/gpu/automata/long_word.h"
 #include "krohn/gpu/automata/stored_word.h"
 #include "krohn/gpu/device/device.h"

@@ -5,7 +5,6 @@
 // Errors, groups, transformations
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/names/named_group.h"
-#include "krohn/groups/names/recognise.h"
 #include "krohn/groups/permutations/permutation.h"
 #include "krohn/groups/permutations/permutation_group.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
@@ -76,4 +75,4 @@
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/networks/pair_search.h"
 #include "krohn/gpu/networks/sample_words.h"
-#include "krohn/gpu/training/train_side_by_side.h"
+#include "krohn/gpu/training/stepper.h"

@@ -1,4 +1,4 @@
-#include "krohn/simulate/prove/bounds/linear_horizon.h"
+#include "krohn/simulate/prove/bounds/bounds.h"
 
 #include <algorithm>
 #include <cmath>

@@ -35,7 +35,7 @@ struct Proved {
   /// (simulate/arithmetic/order.h). Of a step that makes no matrix, by its factors, this says nothing.
   bool every_association = false;
   /// However sums are ordered, grouped and fused, in any wider format, in any association but the UT transform
-  /// (simulate/prove/certify_codewords.h). By closed regions: in any order, and with functions within 8 units
+  /// (simulate/prove/certify.h). By closed regions: in any order, and with functions within 8 units
   /// (docs/reference/certificate-file.md, "closed regions").
   bool any_order = false;
   friend bool operator==(const Proved&, const Proved&) = default;
@@ -142,7 +142,7 @@ struct SampledWords {
 };
 
 /// The method "linear horizon", of one layer: words stay near the codewords that the table visits for `length` letters,
-/// by the inequality of simulate/prove/bounds/linear_horizon.h. `next` says which codeword is nearest, not which one is
+/// by the inequality of simulate/prove/bounds/bounds.h. `next` says which codeword is nearest, not which one is
 /// met.
 struct LinearHorizon {
   ClosedTable table;
@@ -235,7 +235,7 @@ struct CertifyOptions {
   ArithmeticName arithmetic = Precision::kFp32;
   Form form = Form::kStructured;
   Order order{};
-  bool any_order = false;  ///< only what holds in any order (simulate/prove/certify_codewords.h)
+  bool any_order = false;  ///< only what holds in any order (simulate/prove/certify.h)
   std::uint64_t max_pairs = 20'000'000;
   std::uint64_t max_bytes = std::uint64_t{4} << 30;  ///< of the pairs and their table
   double max_seconds = 0;                       ///< in all; 0: no limit but those around (groups/base/time_limit.h)

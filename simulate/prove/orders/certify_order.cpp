@@ -12,7 +12,6 @@
 #include "krohn/simulate/evaluate/reflection_chunk.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/claims/closed_layer.h"
-#include "krohn/simulate/prove/orders/certify_order.h"
 #include "krohn/simulate/prove/orders/exact_order.h"
 #include "krohn/simulate/prove/orders/ordered_search.h"
 

@@ -10,7 +10,6 @@
 #include "krohn/automata/classes/piecewise_testable.h"
 #include "krohn/automata/classes/semigroup_tests.h"
 #include "krohn/automata/classes/strictly_local.h"
-#include "krohn/automata/classes/transformers.h"
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/base/error.h"

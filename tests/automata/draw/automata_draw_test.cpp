@@ -11,7 +11,6 @@
 #include "krohn/automata/draw/cayley_layout.h"
 #include "krohn/automata/draw/draw.h"
 #include "krohn/automata/draw/draw_views.h"
-#include "krohn/automata/draw/egg_box.h"
 #include "krohn/automata/families/families.h"
 #include "krohn/automata/language.h"
 #include "krohn/groups/base/error.h"

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "krohn/automata/language.h"
-#include "krohn/automata/operations/determinise.h"
+#include "krohn/automata/operations/automaton.h"
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/regex/regex.h"

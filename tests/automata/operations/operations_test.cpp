@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "krohn/automata/operations/determinise.h"
+#include "krohn/automata/operations/automaton.h"
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/operations/nfa_operations.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "krohn/automata/operations/determinise.h"
+#include "krohn/automata/operations/automaton.h"
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/operations.h"
 #include "krohn/automata/regex/regex.h"

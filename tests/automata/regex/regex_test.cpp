@@ -11,7 +11,7 @@
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/regex/regex.h"
-#include "krohn/automata/regex/regex_derivatives.h"
+#include "krohn/automata/regex/regex_of.h"
 #include "krohn/automata/regex/regex_syntax.h"
 #include "krohn/groups/base/error.h"
 #include "tests/automata/random_automata.h"

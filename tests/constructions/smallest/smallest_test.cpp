@@ -13,7 +13,7 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/permutations/group_elements.h"
 #include "krohn/groups/representations/least_representation.h"
-#include "krohn/groups/structure/small_groups.h"
+#include "krohn/groups/structure/series.h"
 #include "tests/brute_force.h"
 #include "tests/constructions/sample_automata.h"
 

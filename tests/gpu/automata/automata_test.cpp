@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
-#include "krohn/gpu/automata/final_states.h"
 #include "krohn/gpu/automata/long_word.h"
+#include "krohn/gpu/automata/stored_word.h"
 #include "krohn/gpu/automata/symbol_table.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/groups/base/error.h"

@@ -9,7 +9,6 @@
 #include "krohn/gpu/device/device.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
-#include "krohn/simulate/checkpoints/checkpoint_operations.h"
 #include "krohn/simulate/learned/model_operations.h"
 #include "tests/gpu/operations/listed_words.h"
 

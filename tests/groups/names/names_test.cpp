@@ -8,7 +8,6 @@
 #include "krohn/groups/base/messages.h"
 #include "krohn/groups/names/generating_set.h"
 #include "krohn/groups/names/named_group.h"
-#include "krohn/groups/names/recognise.h"
 #include "krohn/groups/permutations/group_elements.h"
 #include "krohn/groups/permutations/permutation.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"

@@ -7,12 +7,10 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/linear/decompositions.h"
 #include "krohn/groups/names/named_group.h"
-#include "krohn/groups/names/recognise.h"
 #include "krohn/groups/permutations/group_elements.h"
 #include "krohn/groups/representations/least_representation.h"
 #include "krohn/groups/representations/orthogonal_representation.h"
 #include "krohn/groups/structure/series.h"
-#include "krohn/groups/structure/small_groups.h"
 
 using namespace krohn;
 

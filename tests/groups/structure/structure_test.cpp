@@ -6,14 +6,11 @@
 
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/names/named_group.h"
-#include "krohn/groups/names/recognise.h"
 #include "krohn/groups/permutations/group_elements.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
 #include "krohn/groups/permutations/stabilisers.h"
 #include "krohn/groups/structure/composition.h"
-#include "krohn/groups/structure/direct_factors.h"
 #include "krohn/groups/structure/series.h"
-#include "krohn/groups/structure/small_groups.h"
 #include "tests/groups/random_groups.h"
 #include "tests/groups/transitive_groups.h"
 

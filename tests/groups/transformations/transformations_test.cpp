@@ -7,7 +7,6 @@
 #include "krohn/groups/base/random.h"
 #include "krohn/groups/permutations/permutation.h"
 #include "krohn/groups/transformations/green.h"
-#include "krohn/groups/transformations/small_monoids.h"
 #include "krohn/groups/transformations/transformation.h"
 #include "krohn/groups/transformations/transformation_monoid.h"
 #include "tests/groups/random_maps.h"

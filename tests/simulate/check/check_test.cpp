@@ -17,7 +17,6 @@
 #include "krohn/simulate/check/sha256.h"
 #include "krohn/simulate/evaluate/nearest_codeword.h"
 #include "krohn/simulate/prove/certify.h"
-#include "krohn/simulate/prove/certify_codewords.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
 #include "krohn/simulate/prove/self_check.h"
 #include "tests/scratch.h"

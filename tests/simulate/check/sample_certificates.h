@@ -7,7 +7,6 @@
 
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/certify.h"
-#include "krohn/simulate/prove/certify_codewords.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
 #include "krohn/simulate/prove/self_check.h"
 #include "krohn/simulate/prove/verify.h"

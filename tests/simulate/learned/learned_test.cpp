@@ -23,7 +23,6 @@
 #include "krohn/simulate/check/recheck_arithmetic.h"
 #include "krohn/simulate/check/recheck_operations.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
-#include "krohn/simulate/learned/checkpoint_machine.h"
 #include "krohn/simulate/learned/extract_automaton.h"
 #include "krohn/simulate/learned/initialise_model.h"
 #include "krohn/simulate/learned/model_operations.h"

@@ -13,7 +13,6 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"
 #include "krohn/simulate/probe/probe_sums.h"
-#include "krohn/simulate/probe/processor_sums.h"
 
 using namespace krohn;
 

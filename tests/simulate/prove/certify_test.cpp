@@ -3,7 +3,6 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/prove/certify.h"
-#include "krohn/simulate/prove/certify_codewords.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
 #include "krohn/simulate/prove/verify.h"
 #include "tests/simulate/certify_options.h"

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "krohn/simulate/prove/certify_codewords.h"
+#include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
 #include "tests/simulate/replayed_search.h"

@@ -15,7 +15,6 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/certify.h"
-#include "krohn/simulate/prove/certify_codewords.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/pairs/network_machine.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"

@@ -25,7 +25,6 @@
 #include "krohn/simulate/evaluate/lanes/batch.h"
 #include "krohn/simulate/evaluate/quantise.h"
 #include "krohn/simulate/prove/certify.h"
-#include "krohn/simulate/prove/certify_codewords.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
 #include "krohn/simulate/words/random_letters.h"

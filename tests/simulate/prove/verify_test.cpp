@@ -15,7 +15,6 @@
 #include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/evaluate/quantise.h"
 #include "krohn/simulate/prove/certify.h"
-#include "krohn/simulate/prove/certify_codewords.h"
 #include "krohn/simulate/prove/pairs/network_machine.h"
 #include "krohn/simulate/prove/self_check.h"
 #include "krohn/simulate/prove/verify.h"

@@ -1,7 +1,6 @@
-#include "tools/krohn/models/cell_target.h"
+#include "tools/krohn/models/target.h"
 
 #include <fmt/format.h>
-
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"

@@ -1,4 +1,3 @@
-#include "tools/krohn/models/machine_subject.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +10,7 @@
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
-#include "krohn/simulate/learned/checkpoint_machine.h"
+#include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/tasks/task_automaton.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"

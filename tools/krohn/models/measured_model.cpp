@@ -10,16 +10,15 @@
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/operations/operation_words.h"
-#include "krohn/gpu/training/linear_model_words.h"
+#include "krohn/gpu/training/stepper.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/messages.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
-#include "krohn/simulate/checkpoints/checkpoint_operations.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/tasks/tasks.h"
+#include "tools/krohn/joined_ranks.h"
 #include "tools/krohn/models/run_folder.h"
-#include "tools/krohn/on_device.h"
 #include "tools/krohn/progress.h"
 
 namespace krohn {

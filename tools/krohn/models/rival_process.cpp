@@ -1,4 +1,4 @@
-#include "tools/krohn/models/rival_process.h"
+#include "tools/krohn/models/run_folder.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

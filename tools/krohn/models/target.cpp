@@ -18,10 +18,9 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/messages.h"
 #include "network_module.h"
-#include "tools/krohn/models/cell_target.h"
+#include "tools/krohn/options.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/page_data.h"
-#include "tools/krohn/options.h"
 
 namespace krohn {
 

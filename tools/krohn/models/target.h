@@ -1,6 +1,7 @@
 // tools/krohn/models/target.h — `krohn compile --target …`: models for other frameworks.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -43,5 +44,24 @@ Checkpoint build_checkpoint(const Dfa& automaton, const std::string& target);
 /// Writes a checkpoint's folder and says, as text or JSON, what is in it. Throws as build_checkpoint.
 void compile_checkpoint(const Dfa& automaton, const std::string& language, const std::string& target,
                         const std::string& folder, bool json);
+
+// `krohn compile --target torch-gru` and its kin: PyTorch's nonlinear cells,
+// and single layers of other libraries.
+
+/// "torch-rnn", "torch-rnn-relu", "torch-gru", "torch-lstm"; "xlstm-slstm", "transformers-mamba2",
+/// "transformers-mlstm".
+const std::vector<std::string>& cell_targets();
+bool is_cell_target(const std::string& target);
+
+struct CellCompilation {
+  std::string language, target, folder;
+  std::uint64_t max_pairs = 0;
+  bool json = false;
+};
+
+/// Builds the model (simulate/models/cells/cell_network.h, simulate/models/stock/exact_stock.h), proves it in fp32,
+/// writes the folder as `krohn train` does and says what is in it. Nothing is written before it is proved. Returns the
+/// exit status.
+int compile_cell(const Dfa& automaton, const CellCompilation& options);
 
 }  // namespace krohn

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "krohn/automata/classes/classes.h"
-#include "krohn/automata/classes/transformers.h"
 #include "krohn/automata/language.h"
 #include "krohn/automata/monoid/algebra.h"
 #include "krohn/constructions/build/architectures.h"

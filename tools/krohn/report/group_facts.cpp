@@ -1,4 +1,4 @@
-#include "tools/krohn/report/group_facts.h"
+#include "tools/krohn/report/plan_table.h"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,9 @@
 
 #include "krohn/automata/cascades/cascade.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/names/recognise.h"
+#include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/stabilisers.h"
 #include "krohn/groups/structure/composition.h"
-#include "krohn/groups/structure/direct_factors.h"
 #include "krohn/groups/structure/series.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/table.h"

@@ -9,7 +9,6 @@
 
 #include "krohn/automata/cascades/holonomy.h"
 #include "krohn/automata/draw/draw.h"
-#include "krohn/automata/draw/egg_box.h"
 #include "krohn/automata/formats/format_file.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/files/network_file.h"

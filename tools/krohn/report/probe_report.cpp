@@ -1,4 +1,4 @@
-#include "tools/krohn/report/probe_report.h"
+#include "tools/krohn/report/plan_table.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

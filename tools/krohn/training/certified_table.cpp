@@ -23,7 +23,7 @@
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/tables/table_cell.h"
 #include "krohn/simulate/train/trained_run.h"
-#include "tools/krohn/models/rival_process.h"
+#include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/table.h"
 #include "tools/krohn/shards/list_work.h"

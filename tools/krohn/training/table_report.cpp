@@ -11,7 +11,7 @@
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/tables/paper_tables.h"
 #include "krohn/simulate/train/tables/table_cell.h"
-#include "tools/krohn/on_device.h"
+#include "tools/krohn/joined_ranks.h"
 #include "tools/krohn/pictures/accuracy_plot.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/report/json_output.h"

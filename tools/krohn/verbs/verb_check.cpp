@@ -14,7 +14,7 @@
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/equivalence.h"
-#include "krohn/automata/regex/regex_derivatives.h"
+#include "krohn/automata/regex/regex_of.h"
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/base/messages.h"

@@ -16,7 +16,6 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/learned/snap_network.h"
 #include "krohn/simulate/learned/trained_reader.h"
-#include "tools/krohn/models/machine_subject.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/progress.h"

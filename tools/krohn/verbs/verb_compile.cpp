@@ -17,7 +17,6 @@
 #include "krohn/simulate/evaluate/quantise.h"
 #include "krohn/simulate/prove/verify.h"
 #include "krohn/simulate/prove/verify_built.h"
-#include "tools/krohn/models/cell_target.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/models/target.h"
 #include "tools/krohn/progress.h"

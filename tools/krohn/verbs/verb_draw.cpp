@@ -7,7 +7,6 @@
 
 #include "krohn/automata/cascades/holonomy.h"
 #include "krohn/automata/draw/draw.h"
-#include "krohn/automata/draw/egg_box.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"

@@ -9,10 +9,9 @@
 #include "krohn/gpu/probe/device_summers.h"
 #include "krohn/groups/base/messages.h"
 #include "krohn/simulate/probe/probe_sums.h"
-#include "krohn/simulate/probe/processor_sums.h"
 #include "tools/krohn/command.h"
 #include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/probe_report.h"
+#include "tools/krohn/report/plan_table.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {

@@ -14,7 +14,6 @@
 #include "krohn/simulate/learned/snap_network.h"
 #include "krohn/simulate/prove/against.h"
 #include "krohn/simulate/prove/verify.h"
-#include "tools/krohn/models/machine_subject.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/report/json_output.h"

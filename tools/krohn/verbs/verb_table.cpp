@@ -12,7 +12,7 @@
 
 #include "krohn/automata/formats/json.h"
 #include "krohn/gpu/device/device.h"
-#include "krohn/gpu/training/train_side_by_side.h"
+#include "krohn/gpu/training/stepper.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/record_set.h"
@@ -21,7 +21,6 @@
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/train/tables/paper_tables.h"
 #include "tools/krohn/joined_ranks.h"
-#include "tools/krohn/on_device.h"
 #include "tools/krohn/pictures/spectrum_plot.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/report/json_output.h"

@@ -6,7 +6,6 @@
 
 #include "krohn/automata/dfa/shown_word.h"
 #include "krohn/automata/draw/draw.h"
-#include "krohn/automata/draw/egg_box.h"
 #include "krohn/automata/formats/format_file.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/monoid/algebra.h"

@@ -7,7 +7,7 @@
 #include "krohn/constructions/network/network.h"
 #include "krohn/simulate/probe/probe_sums.h"
 #include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/probe_report.h"
+#include "tools/krohn/report/plan_table.h"
 #include "tools/python/bindings/bindings.h"
 
 namespace krohn::python {

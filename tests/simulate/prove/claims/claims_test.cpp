@@ -2,7 +2,7 @@
 
 #include "krohn/automata/cascades/holonomy.h"
 #include "krohn/constructions/build/cascade_network.h"
-#include "krohn/simulate/prove/certify_codewords.h"
+#include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/claims/closed_layer.h"
 #include "krohn/simulate/prove/claims/unit_moves.h"
 #include "krohn/simulate/prove/self_check.h"

@@ -6,7 +6,7 @@
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/claims/certificate.h"
-#include "krohn/simulate/prove/orders/certify_order.h"
+#include "krohn/simulate/prove/orders/ordered_search.h"
 #include "tests/simulate/certify_options.h"
 #include "tests/simulate/hand_built.h"
 #include "tests/simulate/reference_evaluator.h"
