@@ -19,7 +19,6 @@
 namespace krohn {
 namespace {
 
-constexpr State kMaxPairedStates = 4000;
 constexpr std::size_t kMaxNodes = 200'000;
 
 using States = std::vector<State>;

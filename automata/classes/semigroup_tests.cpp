@@ -163,11 +163,11 @@ bool is_locally_testable_of_order(const SyntacticSemigroup& semigroup, std::uint
 }
 
 bool is_dot_depth_one_of_width(const SyntacticSemigroup& semigroup, std::uint64_t k) {
-  constexpr std::uint64_t kMostProducts = 2'000'000;
+  constexpr std::uint64_t kMaxProducts = 2'000'000;
   std::uint64_t products = 0;
   const auto spend = [&](std::size_t some, std::size_t others) {
-    if ((products += std::uint64_t{some} * others) > kMostProducts)
-      throw LimitError(fmt::format("k is not determined: more than {} products", kMostProducts));
+    if ((products += std::uint64_t{some} * others) > kMaxProducts)
+      throw LimitError(fmt::format("k is not determined: more than {} products", kMaxProducts));
   };
   // Of the words of k−1 letters, each with the elements that it ends; whatever another one ends says nothing new.
   std::vector<std::pair<Element, std::vector<Element>>> ends;

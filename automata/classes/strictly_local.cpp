@@ -354,9 +354,9 @@ std::optional<std::string> local_violation(const Dfa& dfa) {
 
 namespace {
 
-constexpr std::uint64_t kMostPairs = 20'000;  ///< of a vertex with two of its states; what each reaches is kept
-constexpr std::size_t kMostMoves = 2'000'000;
-constexpr std::size_t kMostStates = 64;  ///< at a vertex: those of a set are bits of a number
+constexpr std::uint64_t kMaxPairs = 20'000;  ///< of a vertex with two of its states; what each reaches is kept
+constexpr std::size_t kMaxMoves = 2'000'000;
+constexpr std::size_t kMaxStates = 64;  ///< at a vertex: those of a set are bits of a number
 
 /// Leads every state to one that no word leaves: words with it have one fate, and their factors tell.
 bool is_fatal(const Dfa& dfa, Letter letter) {
@@ -387,19 +387,19 @@ class WindowGraph {
           for (const State state : before) after.push_back(dfa.next(state, letter));
           std::ranges::sort(after);
           after.erase(std::unique(after.begin(), after.end()), after.end());
-          if (after.size() > kMostStates) fail();
+          if (after.size() > kMaxStates) fail();
         }
       states = std::move(longer);
       TimeLimit::check();
-      if (states.size() > kMostPairs) fail();
+      if (states.size() > kMaxPairs) fail();
     }
-    if (states[0].size() > kMostStates) fail();
+    if (states[0].size() > kMaxStates) fail();
     std::uint64_t pairs = 0;
     for (const std::vector<State>& at : states) {
       first_pair_.push_back(static_cast<std::uint32_t>(pairs));
       sizes_.push_back(static_cast<Place>(at.size()));
       pairs += at.size() * at.size();
-      if (pairs > kMostPairs) fail();
+      if (pairs > kMaxPairs) fail();
     }
     pairs_ = static_cast<std::uint32_t>(pairs);
     for (Vertex v = 0; v < states.size(); ++v)
@@ -437,7 +437,7 @@ class WindowGraph {
     throw LimitError(
         fmt::format("k and t are not determined: words of so many letters lead to more than {} pairs of states, or to "
                     "more than {} states",
-                    kMostPairs, kMostStates));
+                    kMaxPairs, kMaxStates));
   }
 
   /// The components that each component of the pairs reaches, sinks first.
@@ -533,8 +533,7 @@ std::uint64_t least_threshold(const WindowGraph& graph) {
     const auto add = [&](Vertex v, Place y, const std::vector<Place>& c) {
       if (const auto [at, fresh] = seen.emplace(v, y, c); fresh) queue.push_back(&*at);
       if (++moves % 1024 == 0) TimeLimit::check();
-      if (seen.size() > kMostMoves)
-        throw LimitError(fmt::format("t is not determined: more than {} moves", kMostMoves));
+      if (seen.size() > kMaxMoves) throw LimitError(fmt::format("t is not determined: more than {} moves", kMaxMoves));
     };
     for (Place s = 0; s < graph.states(u); ++s) add(u, s, still);
     for (std::size_t i = 0; i < queue.size(); ++i) {

@@ -172,12 +172,12 @@ class Sums {
   /// Adds cubes, each with the literals of `path` before, that hold wherever `least` does and nowhere but where `most`
   /// does. The function that they add up to.
   Ref cover(Ref least, Ref most, Cube& path, std::vector<Cube>& cubes) {
-    constexpr std::size_t kMostProducts = std::size_t{1} << 16;
+    constexpr std::size_t kMaxProducts = std::size_t{1} << 16;
     if (least == DecisionDiagrams::leaf(0)) return least;
     if (most == DecisionDiagrams::leaf(1)) {
       cubes.push_back(path);
-      if (++products_ > kMostProducts)
-        throw LimitError(fmt::format("the classes of valuations are sums of more than {} products", kMostProducts));
+      if (++products_ > kMaxProducts)
+        throw LimitError(fmt::format("the classes of valuations are sums of more than {} products", kMaxProducts));
       return most;
     }
     const std::uint32_t variable = std::min(diagrams_.variable_of(least), diagrams_.variable_of(most));
@@ -253,9 +253,9 @@ std::string written_proposition(const std::string& proposition) {
 }
 
 std::shared_ptr<DecisionDiagrams> ValuationClasses::empty_diagrams() {
-  constexpr std::size_t kMostNodes = std::size_t{1} << 26;
+  constexpr std::size_t kMaxNodes = std::size_t{1} << 26;
   return std::make_shared<DecisionDiagrams>(
-      kMostNodes, fmt::format("functions of valuations need decision diagrams of more than {} nodes", kMostNodes));
+      kMaxNodes, fmt::format("functions of valuations need decision diagrams of more than {} nodes", kMaxNodes));
 }
 
 std::optional<ValuationClasses> ValuationClasses::of(const Alphabet& alphabet, const ValuationClasses* among) {

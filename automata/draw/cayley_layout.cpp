@@ -21,7 +21,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr State kMost = 400;
+constexpr State kMax = 400;
 
 /// Points are rows; the columns are x, y and, of solids, the direction to the viewer.
 double least_distance(const MatrixXd& points) {
@@ -284,7 +284,7 @@ std::optional<std::vector<std::vector<State>>> translations(const Dfa& dfa) {
 
 std::optional<GraphLayout> cayley_layout(const Dfa& dfa) {
   const State states = dfa.states();
-  if (states < 3 || states > kMost || !is_transitive_permutation_automaton(dfa)) return std::nullopt;
+  if (states < 3 || states > kMax || !is_transitive_permutation_automaton(dfa)) return std::nullopt;
   constexpr State kPolygon = 5;  // more sides leave lines across them too close
   if (states <= kPolygon)
     if (std::optional<GraphLayout> layout = polygon(dfa)) return layout;

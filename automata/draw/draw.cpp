@@ -248,7 +248,7 @@ std::string states_view(const Drawing& drawing) {
 namespace {
 
 constexpr State kFewestInGroup = 3;
-constexpr std::size_t kMostGenerators = 5;
+constexpr std::size_t kMaxGenerators = 5;
 
 /// Nothing unless it is one that is better seen as the graph of its group.
 std::optional<GraphLayout> group_layout(const Drawing& drawing) {
@@ -258,7 +258,7 @@ std::optional<GraphLayout> group_layout(const Drawing& drawing) {
     return std::nullopt;
   if (!is_transitive_permutation_automaton(dfa)) return std::nullopt;
   if (!is_asked &&
-      (dfa.states() < kFewestInGroup || generator_lines(dfa).size() > kMostGenerators || !translations(dfa)))
+      (dfa.states() < kFewestInGroup || generator_lines(dfa).size() > kMaxGenerators || !translations(dfa)))
     return std::nullopt;
   return cayley_layout(dfa);
 }

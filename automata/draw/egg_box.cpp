@@ -13,10 +13,10 @@ namespace {
 
 /// A word of the class, short enough for a label.
 std::string word_of(const Dfa& dfa, const DClass& box) {
-  constexpr std::size_t kMost = 16;
+  constexpr std::size_t kMax = 16;
   if (box.word.empty()) return "1";
-  if (box.word.size() <= kMost) return visible(dfa.alphabet().format_word(box.word));
-  return visible(dfa.alphabet().format_word(std::span(box.word).first(kMost))) + "…";
+  if (box.word.size() <= kMax) return visible(dfa.alphabet().format_word(box.word));
+  return visible(dfa.alphabet().format_word(std::span(box.word).first(kMax))) + "…";
 }
 
 std::string group_name(const DClass& box) { return box.group_order == 1 ? "trivial" : recognised_name(box.group); }

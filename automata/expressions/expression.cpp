@@ -134,7 +134,7 @@ class Parser {
   static constexpr std::array kInfix{Infix{'|', Op::kUnion, false}, Infix{'^', Op::kSymmetricDifference, false},
                                      Infix{'-', Op::kDifference, true}, Infix{'&', Op::kIntersection, false},
                                      Infix{'.', Op::kConcatenation, true}};
-  static constexpr int kMostDepth = 500;
+  static constexpr int kMaxDepth = 500;
 
   bool at_end() const { return next_ >= text_.size(); }  // past it after a backslash that ends the text
   char peek() const { return at_end() ? '\0' : text_[next_]; }
@@ -344,8 +344,8 @@ class Parser {
   class Nesting {
    public:
     explicit Nesting(Parser& parser) : parser_(parser) {
-      if (++parser_.depth_ > kMostDepth)
-        parser_.fail(parser_.next_, fmt::format("the expression nests deeper than {}", kMostDepth));
+      if (++parser_.depth_ > kMaxDepth)
+        parser_.fail(parser_.next_, fmt::format("the expression nests deeper than {}", kMaxDepth));
     }
     ~Nesting() { --parser_.depth_; }
     Nesting(const Nesting&) = delete;

@@ -11,7 +11,7 @@
 namespace krohn {
 namespace {
 
-constexpr std::uint64_t kMostElementsAsLetters = 120;
+constexpr std::uint64_t kMaxElementsAsLetters = 120;
 
 std::string label(const PermutationGroup& group) { return group.name().empty() ? "the group" : group.name(); }
 
@@ -126,7 +126,7 @@ Dfa full_transformation_monoid(std::uint64_t n, const TableLimit& limit) {
 }
 
 std::string_view default_generating_set(const PermutationGroup& group) {
-  return order(group) <= kMostElementsAsLetters ? "all" : "standard";
+  return order(group) <= kMaxElementsAsLetters ? "all" : "standard";
 }
 
 std::vector<std::string> letter_names(std::uint64_t count) {

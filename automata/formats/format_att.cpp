@@ -14,11 +14,11 @@ namespace krohn {
 namespace {
 
 constexpr std::string_view kBlank = " \t\r\v\f";
-constexpr std::size_t kMostFields = 5;
+constexpr std::size_t kMaxFields = 5;
 
 /// The fields of one line, as views into the text, so that an error can tell their column.
 struct Row {
-  std::array<std::string_view, kMostFields> fields;
+  std::array<std::string_view, kMaxFields> fields;
   std::size_t count = 0;
 
   bool is_arc() const { return count >= 3; }
@@ -62,7 +62,7 @@ class RowReader {
       line.remove_prefix(std::min(line.find_first_not_of(kBlank), line.size()));
       if (line.empty()) return row;
       const std::string_view field = line.substr(0, line.find_first_of(kBlank));
-      if (row.count == kMostFields) fail(field, "a sixth field; a row is: source target input output weight");
+      if (row.count == kMaxFields) fail(field, "a sixth field; a row is: source target input output weight");
       row.fields[row.count++] = field;
       line.remove_prefix(field.size());
     }
@@ -70,7 +70,7 @@ class RowReader {
 
   /// Nothing where a sixth field is no label: blanks and tabs may both separate.
   Row split_at_tabs(std::string_view line) const {
-    for (Row row; row.count < kMostFields;) {
+    for (Row row; row.count < kMaxFields;) {
       const std::size_t end = line.find('\t');
       row.fields[row.count++] = line.substr(0, end);
       if (end == std::string_view::npos) return row;

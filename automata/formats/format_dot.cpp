@@ -69,7 +69,7 @@ namespace {
 constexpr int kDeepestSubgraph = 50;
 constexpr std::size_t kLongestHtml = std::size_t{1} << 16;
 constexpr std::size_t kLongestPiece = std::size_t{1} << 12;  // of a string that Graphviz' lexer is given at once
-constexpr std::size_t kMostAttributes = 1000;                // every node and arc has a place for each
+constexpr std::size_t kMaxAttributes = 1000;                 // every node and arc has a place for each
 constexpr int kLongestChain = 2000;  // Graphviz' parser takes four entries of its stack, of 10,000, for each arc
 
 /// Walks once over the text, as Graphviz' lexer would, and copies what it will be given.
@@ -162,8 +162,8 @@ class Preparer {
   void note_name() { names_after_arrow_ += last_ == ':' || last_ == '+' ? 0 : 1; }
   void note_attribute() {
     attributes_.insert(name_);
-    if (attributes_.size() > kMostAttributes)
-      fail(at_, fmt::format("more than {} different names of attributes", kMostAttributes));
+    if (attributes_.size() > kMaxAttributes)
+      fail(at_, fmt::format("more than {} different names of attributes", kMaxAttributes));
   }
   bool begins_name() const { return is_name_byte(at_) && (at_ == 0 || !is_name_byte(at_ - 1)); }
   std::string_view bare_name() const {
@@ -501,11 +501,11 @@ class TextBudget {
   explicit TextBudget(std::string_view where) : where_(where) {}
   void spend(std::size_t bytes) {
     spent_ += bytes;
-    if (spent_ > kMostTextBytes)
+    if (spent_ > kMaxTextBytes)
       throw LimitError(
           fmt::format("{}: the labels of all nodes and arcs have more than {} bytes; the limit protects "
                       "the memory",
-                      where_, kMostTextBytes));
+                      where_, kMaxTextBytes));
   }
 
  private:

@@ -25,7 +25,7 @@
 namespace krohn {
 namespace {
 
-constexpr std::uint64_t kMostLetters = 4096, kMostEntries = std::uint64_t{1} << 28;
+constexpr std::uint64_t kMaxLetters = 4096, kMaxEntries = std::uint64_t{1} << 28;
 
 }  // namespace
 
@@ -34,7 +34,7 @@ Dfa with_single_characters(const Dfa& dfa) {
   std::uint64_t letters = 0;
   for (const Symbol& symbol : symbols) letters += std::max<std::uint64_t>(1, cardinality(symbol.characters));
   if (letters == symbols.size()) return dfa;
-  if (letters > kMostLetters || letters * dfa.states() > kMostEntries)
+  if (letters > kMaxLetters || letters * dfa.states() > kMaxEntries)
     throw InputError(
         fmt::format("this format has no classes of characters, and the letters {} stand for {}; --alphabet "
                     "says which of them are meant, or JSON and DOT hold classes",

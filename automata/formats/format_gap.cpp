@@ -12,7 +12,7 @@ namespace {
 
 std::string gap_string(const std::string& text) { return '"' + escape_dot(text) + '"'; }
 
-constexpr std::size_t kMostImages = std::size_t{1} << 26;
+constexpr std::size_t kMaxImages = std::size_t{1} << 26;
 
 std::string named_in_words(std::string_view text, std::string_view where, const GapSemigroup& semigroup) {
   return fmt::format(
@@ -104,7 +104,7 @@ Draft read_gap(std::string_view text, std::string_view where, const LanguageOpti
     points = std::max(points, map->size());
     for (const std::uint32_t image : *map) points = std::max(points, std::size_t{image} + 1);
   }
-  if (points * semigroup.generators.size() > kMostImages)
+  if (points * semigroup.generators.size() > kMaxImages)
     throw LimitError(fmt::format("{}: {} transformations of {} points; the limit is 2^26 images", where,
                                  semigroup.generators.size(), points));
   const std::vector<std::string> names = letter_names(read, semigroup);

@@ -17,7 +17,7 @@
 namespace krohn {
 namespace {
 
-constexpr std::size_t kMostPoints = std::size_t{1} << 20, kMostImages = std::size_t{1} << 26;
+constexpr std::size_t kMaxPoints = std::size_t{1} << 20, kMaxImages = std::size_t{1} << 26;
 constexpr int kDeepest = 50;
 
 using Numbers = std::vector<std::uint32_t>;
@@ -330,8 +330,8 @@ class GapReader {
       else
         list.push_back(std::move(value));
       if (at("..")) return read_range(numbers);
-      if (numbers.size() > kMostPoints || list.size() > kMostPoints)
-        fail(at_, fmt::format("a list of more than {} elements", kMostPoints));
+      if (numbers.size() > kMaxPoints || list.size() > kMaxPoints)
+        fail(at_, fmt::format("a list of more than {} elements", kMaxPoints));
       if (!at("]")) expect(",");
     }
     spend(numbers.size());
@@ -356,8 +356,8 @@ class GapReader {
   }
 
   std::uint32_t point(const Value& value, std::size_t start) const {
-    if (!is<std::int64_t>(value) || as<std::int64_t>(value) < 1 || as<std::int64_t>(value) > std::int64_t{kMostPoints})
-      fail(start, fmt::format("a point from 1 to {} is expected here", kMostPoints));
+    if (!is<std::int64_t>(value) || as<std::int64_t>(value) < 1 || as<std::int64_t>(value) > std::int64_t{kMaxPoints})
+      fail(start, fmt::format("a point from 1 to {} is expected here", kMaxPoints));
     return static_cast<std::uint32_t>(as<std::int64_t>(value));
   }
 
@@ -511,7 +511,7 @@ class GapReader {
 
   void spend(std::size_t images) {
     images_ += images;
-    if (images_ > 4 * kMostImages)
+    if (images_ > 4 * kMaxImages)
       throw LimitError(fmt::format("{}: more than 2^28 images in its values; the limit protects the memory", where_));
   }
 

@@ -19,8 +19,8 @@ using nlohmann::json;
 
 constexpr std::string_view kFormatName = "krohn automaton";
 constexpr std::uint64_t kVersion = 1;
-constexpr int kDeepestValue = 8;                           // the schema needs 4
-constexpr std::size_t kMostValues = std::size_t{1} << 26;  // two bytes of text may take 32 of memory
+constexpr int kDeepestValue = 8;                          // the schema needs 4
+constexpr std::size_t kMaxValues = std::size_t{1} << 26;  // two bytes of text may take 32 of memory
 
 /// Refuses what the library would let pass: nesting and values without end, and the second of two equal keys silently
 /// winning.
@@ -31,9 +31,9 @@ class Guard {
   bool operator()(int depth, json::parse_event_t event, const json& parsed) {
     if (depth > kDeepestValue)
       throw InputError(where_, fmt::format("JSON nested deeper than {} levels", kDeepestValue));
-    if (++values_ > kMostValues)
+    if (++values_ > kMaxValues)
       throw LimitError(
-          fmt::format("{}: JSON of more than {} values; the limit protects the memory", where_, kMostValues));
+          fmt::format("{}: JSON of more than {} values; the limit protects the memory", where_, kMaxValues));
     if (event == json::parse_event_t::object_start) keys_.emplace_back();
     if (event == json::parse_event_t::object_end) keys_.pop_back();
     if (event == json::parse_event_t::key && !keys_.back().insert(parsed.get<std::string>()).second)

@@ -188,7 +188,7 @@ std::string returning_state(const Dfa& dfa) {
 }
 
 Verdict definite(const Dfa& dfa, const std::string& limit) {
-  if (dfa.states() > kMostPairedStates) return undecided("definite", limit);
+  if (dfa.states() > kMaxPairedStates) return undecided("definite", limit);
   const PairPaths paths = pair_paths(dfa, std::vector<bool>(dfa.states(), true));
   if (!paths.cycle) return decided("definite", {});
   return decided("definite", fmt::format("{} takes the states {} and {} to themselves",
@@ -243,7 +243,7 @@ namespace {
 
 constexpr std::uint64_t kMaxPairs = std::uint64_t{1} << 27;  ///< × letters
 constexpr std::uint64_t kMaxWork = 200'000'000;              ///< states moved in the search for a shortest word
-constexpr std::size_t kMostCompared = 300;                   ///< states of a set whose pairs are all compared
+constexpr std::size_t kMaxCompared = 300;                    ///< states of a set whose pairs are all compared
 constexpr std::size_t kLongestShown = 10'000;
 constexpr std::uint32_t kApart = UINT32_MAX;
 
@@ -344,7 +344,7 @@ Word greedy_word(const Dfa& dfa, const MeetingPairs& pairs) {
   while (set.size() > 1) {
     TimeLimit::check();
     State p = set[0], q = set[1];
-    if (set.size() <= kMostCompared)
+    if (set.size() <= kMaxCompared)
       for (std::size_t i = 1; i < set.size(); ++i)
         for (std::size_t j = 0; j < i; ++j)
           if (pairs.steps(set[i], set[j]) < pairs.steps(p, q)) p = set[i], q = set[j];

@@ -99,9 +99,9 @@ class Walk {
 }  // namespace
 
 PairPaths pair_paths(const Dfa& dfa, const std::vector<bool>& counts) {
-  if (dfa.states() > kMostPairedStates)
+  if (dfa.states() > kMaxPairedStates)
     throw LimitError(
-        fmt::format("{}; pairs of states are compared up to {}", counted(dfa.states(), "state"), kMostPairedStates));
+        fmt::format("{}; pairs of states are compared up to {}", counted(dfa.states(), "state"), kMaxPairedStates));
   return Walk(dfa, counts).paths();
 }
 

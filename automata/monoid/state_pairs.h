@@ -25,9 +25,9 @@ struct PairPaths {
   std::optional<StandingPair> cycle;
 };
 
-inline constexpr State kMostPairedStates = 4000;
+inline constexpr State kMaxPairedStates = 4000;
 
-/// Depth first. O(n² · letters) time, 5n²/2 bytes. Throws LimitError past kMostPairedStates.
+/// Depth first. O(n² · letters) time, 5n²/2 bytes. Throws LimitError past kMaxPairedStates.
 PairPaths pair_paths(const Dfa& dfa, const std::vector<bool>& counts);
 
 /// A shortest word from a state to one that `goal` takes, if there is one. O(n · letters).

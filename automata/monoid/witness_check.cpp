@@ -33,8 +33,8 @@ Word joined(std::initializer_list<const Word*> words) {
 namespace {
 
 constexpr const char* kProperty = "right regular idempotents";
-constexpr std::uint64_t kMostSteps = 300'000'000, kMostStepsForMargins = 10'000'000;
-constexpr std::size_t kMostLetters = 2'000;  ///< of a word for an idempotent
+constexpr std::uint64_t kMaxSteps = 300'000'000, kMaxStepsForMargins = 10'000'000;
+constexpr std::size_t kMaxLetters = 2'000;  ///< of a word for an idempotent
 
 bool is_idempotent(const Transformation& map) {
   for (const Point image : map.images())
@@ -79,7 +79,7 @@ class Search {
       TimeLimit::check();
       first_with_kernel.emplace(kernels_[i], i);
       for (std::size_t j = 0; j <= i; ++j) {
-        if ((steps += 2 * dfa_.states()) > (result.found ? kMostStepsForMargins : kMostSteps)) return result;
+        if ((steps += 2 * dfa_.states()) > (result.found ? kMaxStepsForMargins : kMaxSteps)) return result;
         for (const auto& [e, f] : {std::pair(i, j), std::pair(j, i)})
           if (told_apart_ || result.found || first_with_kernel.at(kernels_[e]) == e)
             consider(idempotents_[e], idempotents_[f], result);
@@ -100,7 +100,7 @@ class Search {
     for (TransformationMonoid::Element element = 1; element < monoid.size(); ++element) {
       TimeLimit::check();
       const Word once = monoid.word(element);
-      auto power = idempotent_power(monoid.element(element), kMostLetters / once.size());
+      auto power = idempotent_power(monoid.element(element), kMaxLetters / once.size());
       if (!power) {
         is_complete_ = is_complete_ && monoid.element(element).is_permutation();  // whose power crosses nothing
         continue;
@@ -154,7 +154,7 @@ class Search {
 
   /// From where (ef)ⁿ(fe)ⁿ and (fe)ⁿ are told apart, and efe and fe, too.
   std::optional<State> margin_from(const Transformation& e, const Transformation& f) const {
-    const auto ef = idempotent_power(e * f, kMostLetters), fe = idempotent_power(f * e, kMostLetters);
+    const auto ef = idempotent_power(e * f, kMaxLetters), fe = idempotent_power(f * e, kMaxLetters);
     for (State p = 0; ef && fe && p < dfa_.states(); ++p)
       if (differ(fe->map[ef->map[p]], fe->map[p]) && differ(e[f[e[p]]], e[f[p]]) && means_something(p, e, f)) return p;
     return std::nullopt;

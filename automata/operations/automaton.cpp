@@ -20,11 +20,11 @@ Alphabet common_alphabet(const Automaton& a, const Automaton& b) {
 }
 
 Nfa to_nfa(const Automaton& automaton, const char* operation) {
-  constexpr std::size_t kMostArcs = std::size_t{1} << 27;
+  constexpr std::size_t kMaxArcs = std::size_t{1} << 27;
   if (const auto* nfa = std::get_if<Nfa>(&automaton)) return *nfa;
   const Dfa& dfa = std::get<Dfa>(automaton);
   require_acceptor(dfa, operation);
-  if (dfa.table().size() > kMostArcs)
+  if (dfa.table().size() > kMaxArcs)
     throw LimitError(fmt::format("{}: {} of {} letters are more than 2^27 arcs; minimise it first", operation,
                                  counted(dfa.states(), "state"), dfa.letters()));
   return to_nfa(dfa);

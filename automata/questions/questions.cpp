@@ -107,7 +107,7 @@ inline DecidingWord answer(const WordTree& tree, WordTree::Index node, bool in_f
 
 namespace {
 
-constexpr std::size_t kMostEntries = std::size_t{1} << 30;
+constexpr std::size_t kMaxEntries = std::size_t{1} << 30;
 constexpr LazySubsets::Index kFree = std::numeric_limits<LazySubsets::Index>::max();
 
 std::uint64_t hash_of(std::span<const State> members) {
@@ -194,7 +194,7 @@ LazySubsets::Index LazySubsets::intern() {
       closing_.clear();
       return table_[slot];
     }
-  if (members_.size() + rows_.size() > kMostEntries)
+  if (members_.size() + rows_.size() > kMaxEntries)
     throw LimitError("the subsets of states have more than 2^30 members and successors, 4 GiB");
   const Index number = size();
   table_[slot] = number;
@@ -516,7 +516,7 @@ class Congruence {
 
   /// The test looks at every rule, some times over, and may never succeed: it is given up where it does not pay.
   bool pays() const {
-    return states_ <= kMostStates && rules_.size() <= kMostRules && (tries_ < 500 || 20 * hits_ >= tries_);
+    return states_ <= kMaxStates && rules_.size() <= kMaxRules && (tries_ < 500 || 20 * hits_ >= tries_);
   }
   void count(bool hit) {
     ++tries_;
@@ -524,7 +524,7 @@ class Congruence {
   }
 
  private:
-  static constexpr std::size_t kMostStates = 8192, kMostRules = 10'000;
+  static constexpr std::size_t kMaxStates = 8192, kMaxRules = 10'000;
 
   bool closure_holds(const StateBits& start, const StateBits& goal) const {
     StateBits here = start;

@@ -222,8 +222,8 @@ struct Met {
 std::optional<Word> word_against_regex(const Dfa& automaton, std::string_view expression, std::uint64_t max_pairs) {
   if (!automaton.is_acceptor())
     throw InputError("a regular expression is compared with an acceptor, and this automaton has other outputs");
-  constexpr std::uint64_t kMostNodes = 20'000;  // derivatives recurse as deep as the expression
-  const RegexTree tree = parse_regex_syntax(expression, std::nullopt, kMostNodes);
+  constexpr std::uint64_t kMaxNodes = 20'000;  // derivatives recurse as deep as the expression
+  const RegexTree tree = parse_regex_syntax(expression, std::nullopt, kMaxNodes);
   const RegexLetters letters = letters_of(tree, std::nullopt);
   const bool has_anchors = std::ranges::count(tree.nodes, RegexKind::kAssertion, &RegexNode::kind) > 0;
   Expressions expressions;

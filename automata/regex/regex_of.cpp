@@ -652,12 +652,12 @@ class Shortener {
 
   /// Two of the part's own parts, perhaps repeated, one after the other or as alternatives.
   void add_pairs(Id part, std::vector<Id>& list) {
-    constexpr std::size_t kMostParts = 10;
+    constexpr std::size_t kMaxParts = 10;
     std::vector<Id> own;
     std::set<Id> seen;
     collect(part, own, seen);
     std::ranges::sort(own, {}, [&](Id id) { return std::pair(terms_.length(id), id); });
-    own.resize(std::min(own.size(), kMostParts));
+    own.resize(std::min(own.size(), kMaxParts));
     for (std::size_t i = own.size(); i-- > 0;) {
       own.push_back(terms_.optional(own[i]));
       own.push_back(terms_.star(own[i]));
@@ -728,13 +728,13 @@ std::size_t repetitions(const RegexTerms& terms, Id id) {
 
 /// Nothing that is not proved leaves this file.
 void prove(const std::string& expression, const Dfa& dfa) {
-  constexpr std::uint64_t kMostPairs = 100'000;
+  constexpr std::uint64_t kMaxPairs = 100'000;
   const auto refuse = [&] {
     throw Error(fmt::format("internal error: the expression {} is not that of its automaton", expression));
   };
   if (distinguishing_word(dfa, parse_regex(expression))) refuse();
   try {
-    if (word_against_regex(dfa, expression, kMostPairs)) refuse();
+    if (word_against_regex(dfa, expression, kMaxPairs)) refuse();
   } catch (const LimitError&) {  // derivatives of long expressions are many; the first proof stands
   } catch (const InputError&) {  // or nest too deep
   }
@@ -743,16 +743,16 @@ void prove(const std::string& expression, const Dfa& dfa) {
 }  // namespace
 
 std::string regex_of(const Dfa& dfa, const RegexOfOptions& options) {
-  constexpr State kMostStates = 300;
+  constexpr State kMaxStates = 300;
   require_acceptor(dfa, "a regular expression");
   const Dfa minimal = minimise(dfa);
   const auto too_long = [&](const std::string& what) {
     return LimitError(
         fmt::format("{}; raise --longest ({}) for a longer one", what, counted(options.max_length, "byte")));
   };
-  if (minimal.states() > kMostStates)
+  if (minimal.states() > kMaxStates)
     throw LimitError(fmt::format("the minimal automaton has {}; expressions are written of at most {}",
-                                 counted(minimal.states(), "state"), kMostStates));
+                                 counted(minimal.states(), "state"), kMaxStates));
   const Clock::time_point end =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.seconds));
   RegexTerms terms(minimal.alphabet());

@@ -70,12 +70,12 @@ class Parser {
     const Index root = equivalence();
     if (!token_.empty()) fail(fmt::format("nothing can follow here, and \"{}\" does", visible(std::string(token_))));
     formula_.root = root;
-    constexpr std::size_t kMost = 10'000;  // also the depth of the recursions through decision diagrams
+    constexpr std::size_t kMax = 10'000;  // also the depth of the recursions through decision diagrams
     const auto is_boolean = [](const TemporalFormula::Node& node) {
       return node.operation <= Operator::kOr && node.operation != Operator::kProposition;
     };
-    if (formula_.nodes.size() - static_cast<std::size_t>(std::ranges::count_if(formula_.nodes, is_boolean)) > kMost)
-      throw LimitError(fmt::format("{}: formulas may have {} propositions and temporal operators", what_, kMost));
+    if (formula_.nodes.size() - static_cast<std::size_t>(std::ranges::count_if(formula_.nodes, is_boolean)) > kMax)
+      throw LimitError(fmt::format("{}: formulas may have {} propositions and temporal operators", what_, kMax));
     return std::move(formula_);
   }
 

@@ -19,7 +19,7 @@ namespace {
 
 using Ref = DecisionDiagrams::Ref;
 
-constexpr std::size_t kMostEntries = std::size_t{1} << 26;
+constexpr std::size_t kMaxEntries = std::size_t{1} << 26;
 
 /// The state that answers every word with `accepts`, if a minimal automaton has one.
 std::optional<State> sink_of(const ValuedAutomaton& automaton, bool accepts) {
@@ -40,7 +40,7 @@ class Columns {
   Ref split(const Tuple& refs) {
     if (columns_.size() > most_) return DecisionDiagrams::leaf(0);
     if (const auto known = made_.find(refs); known != made_.end()) return known->second;
-    if ((made_.size() + 1) * refs.size() > kMostEntries)
+    if ((made_.size() + 1) * refs.size() > kMaxEntries)
       throw LimitError(
           fmt::format("the formula's automaton has {} states, which tell more than {} classes of valuations apart; its "
                       "table has room for 2^26 entries. Fewer propositions have fewer classes",
@@ -193,7 +193,7 @@ ValuedGraph graph_of(std::shared_ptr<const DecisionDiagrams> diagrams, ValuedAut
     }
     most = std::max(most, targets[state].size());
   }
-  if (most * targets.size() > kMostEntries)
+  if (most * targets.size() > kMaxEntries)
     throw LimitError(
         fmt::format("the formula's automaton has {} states, of which some lead to {} others; its graph has "
                     "room for 2^26 entries",

@@ -151,7 +151,7 @@ Network build_r2(const Dfa& automaton) {
 namespace {
 
 using Orders = std::vector<std::uint32_t>;
-constexpr std::uint64_t kMostOrder = 4096;  ///< a longer polygon does not fit into any of the formats' planes
+constexpr std::uint64_t kMaxOrder = 4096;  ///< a longer polygon does not fit into any of the formats' planes
 
 /// Finds the lock of one cyclic group for some shifts.
 using Search = std::optional<LockedRotation> (*)(std::uint32_t, const std::vector<std::uint32_t>&, Precision);
@@ -242,9 +242,9 @@ class FactorLocks {
 std::vector<Block> find_blocks(const AbelianStructure& structure, Precision precision, Search search) {
   std::vector<Block> blocks;
   for (std::size_t factor = 0; factor < structure.orders.size(); ++factor) {
-    if (structure.orders[factor] > kMostOrder)
+    if (structure.orders[factor] > kMaxOrder)
       throw InputError(fmt::format("Z_{} is too large: locked rotations are searched up to order {}",
-                                   structure.orders[factor], kMostOrder));
+                                   structure.orders[factor], kMaxOrder));
     FactorLocks locks(structure, factor, precision, search);
     for (Block& block : locks.blocks(static_cast<std::uint32_t>(structure.orders[factor])))
       blocks.push_back(std::move(block));

@@ -277,12 +277,12 @@ Network diagonal_cascade_network(const Dfa& automaton, const Cascade& cascade, E
 
 namespace {
 
-constexpr Label kMostForAll = 10;  ///< states up to which all functions are tried
-constexpr Label kMostStates = 2'000;
-constexpr std::size_t kMostContents = 16'384;
-constexpr std::size_t kMostFunctions = 2'000, kMostRegisters = 512;
-constexpr std::uint64_t kMostElements = 2'000;
-constexpr std::uint64_t kMostWork = 30'000'000;  ///< functions × letters × states
+constexpr Label kMaxForAll = 10;  ///< states up to which all functions are tried
+constexpr Label kMaxStates = 2'000;
+constexpr std::size_t kMaxContents = 16'384;
+constexpr std::size_t kMaxFunctions = 2'000, kMaxRegisters = 512;
+constexpr std::uint64_t kMaxElements = 2'000;
+constexpr std::uint64_t kMaxWork = 30'000'000;  ///< functions × letters × states
 
 /// By label, 1 where the register holds −1 and else 0; 0 for label 0.
 using Function = std::string;
@@ -315,12 +315,12 @@ class Registers {
   /// can.
   std::vector<RegisterBlock> choose() {
     // Few states: all blocks, for the smallest are wanted. Many: until they are told apart.
-    const bool all = tracked_.count() <= kMostForAll;
+    const bool all = tracked_.count() <= kMaxForAll;
     std::vector<Block> blocks;
     std::set<std::vector<Function>> known;
     std::set<Function> held;
     for (const Function& function : candidates()) {
-      if (work_ > kMostWork) break;
+      if (work_ > kMaxWork) break;
       if (!all && held.contains(function)) continue;
       auto block = block_of(function);
       if (!block) continue;
@@ -363,7 +363,7 @@ class Registers {
   std::vector<Function> candidates() const {
     const Label states = tracked_.count();
     std::vector<Function> all;
-    if (states <= kMostForAll) {
+    if (states <= kMaxForAll) {
       for (std::uint32_t set = 1; states > 0 && set < 1U << (states - 1); ++set) {
         Function function(states, 0);
         for (Label label = 1; label < states; ++label) function[label] = static_cast<char>(set >> (label - 1) & 1U);
@@ -388,7 +388,7 @@ class Registers {
       function[label] = 1;
       add(std::move(function));
     }
-    for (std::size_t i = 0; i < all.size() && all.size() < kMostFunctions; ++i)
+    for (std::size_t i = 0; i < all.size() && all.size() < kMaxFunctions; ++i)
       for (const Transformation& action : tracked_.maps) add(before(Function(all[i]), action).function);
     return all;
   }
@@ -401,7 +401,7 @@ class Registers {
     std::vector<std::vector<bool>> read(tracked_.maps.size());
     for (std::size_t i = 0; i < block.functions.size(); ++i)
       for (std::size_t action = 0; action < tracked_.maps.size(); ++action) {
-        if ((work_ += function.size()) > kMostWork) return std::nullopt;
+        if ((work_ += function.size()) > kMaxWork) return std::nullopt;
         TimeLimit::check();
         const Before held = before(block.functions[i], tracked_.maps[action]);
         RegisterMove move{std::nullopt, held.is_negative};
@@ -409,7 +409,7 @@ class Registers {
           const auto [at, fresh] = number.emplace(held.function, block.functions.size());
           if (fresh) block.functions.push_back(held.function);
           read[action].resize(block.functions.size());
-          if (block.functions.size() > kMostRegisters || read[action][at->second]) return std::nullopt;
+          if (block.functions.size() > kMaxRegisters || read[action][at->second]) return std::nullopt;
           read[action][at->second] = true;
           move.from = at->second;
         }
@@ -500,18 +500,18 @@ Transition transition_of(const std::vector<RegisterMove>& moves) {
 
 Network build_registers(const Dfa& automaton) {
   TrackedStates tracked = tracked_states(automaton);
-  if (tracked.count() > kMostStates)
-    throw LimitError(fmt::format("registers are looked for up to {} states", kMostStates));
+  if (tracked.count() > kMaxStates)
+    throw LimitError(fmt::format("registers are looked for up to {} states", kMaxStates));
   if (tracked.count() == 1) throw InputError("one state needs no register");
   Registers functions(automaton, tracked);
   std::vector<RegisterBlock> blocks = functions.choose();
   if (!functions.is_enough()) {
     CrossingSearch crossing;  // of all states, and so of no others
-    if (tracked.count() == automaton.states()) crossing = crossing_idempotents(automaton, kMostElements);
+    if (tracked.count() == automaton.states()) crossing = crossing_idempotents(automaton, kMaxElements);
     if (crossing.found)
       throw InputError(fmt::format("no layer of contractions holds it with finitely many values: {}",
                                    to_string(*crossing.found, automaton)));
-    auto found = find_registers(tracked, std::move(blocks), kMostContents);
+    auto found = find_registers(tracked, std::move(blocks), kMaxContents);
     if (!found)
       throw LimitError(fmt::format(
           "no registers were found within the limits of the search{}; functions of the state leave {} alike",
@@ -520,9 +520,9 @@ Network build_registers(const Dfa& automaton) {
   }
   std::size_t size = 0;
   for (const RegisterBlock& block : blocks) size += block.size();
-  if (size > kMostRegisters) throw LimitError(fmt::format("{} registers are more than {}", size, kMostRegisters));
+  if (size > kMaxRegisters) throw LimitError(fmt::format("{} registers are more than {}", size, kMaxRegisters));
 
-  const RegisterStates states = register_states(tracked, blocks, kMostContents);
+  const RegisterStates states = register_states(tracked, blocks, kMaxContents);
   std::vector<Eigen::MatrixXd> codewords;
   std::vector<State> state_of;  // by what the registers hold
   std::map<std::string, Label> known;

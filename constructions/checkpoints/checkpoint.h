@@ -99,6 +99,9 @@ struct TokenTable {
   friend bool operator==(const TokenTable&, const TokenTable&) = default;
 };
 
+/// By the name of a tensor, those of the tensors that it stands for, one for each Householder.
+using HouseholderParts = std::map<std::string, std::vector<std::string>>;
+
 /// A checkpoint in memory, with the automaton that it should track when that is known.
 struct Checkpoint {
   CheckpointConfig config;
@@ -152,9 +155,6 @@ bool is_checkpoint_folder(const std::string& path);
 
 // Gated DeltaProduct checkpoints as the library wrote them before it
 // kept all Householders of a layer in one tensor.
-
-/// By the name of a tensor, those of the tensors that it stands for, one for each Householder.
-using HouseholderParts = std::map<std::string, std::vector<std::string>>;
 
 /// Joins what the older layers had apart for every Householder j, row after row, under the later name:
 ///   attn.{k,v,b}_projs.{j}.weight → attn.{k,v,b}_proj.weight     attn.{k,v}_conv1ds.{j}.weight →

@@ -448,7 +448,7 @@ using Term = CheckpointWriter::Term;
 /// A_5 is the largest simple group whose regular action still fits a head's key.
 constexpr std::uint64_t kLargestSimple = 60;
 /// Each is a unit of an MLP, with more than a hundred weights.
-constexpr std::uint64_t kMostEntries = 1'000'000;
+constexpr std::uint64_t kMaxEntries = 1'000'000;
 constexpr std::uint32_t kActive = 4;
 constexpr std::uint32_t kHead = 0, kRow = 0;
 /// Values: their square leaves nothing of the norm's 10⁻⁶ after division by the key's entries and √K.
@@ -512,7 +512,7 @@ Cascade cascade_for(const Dfa& automaton, const TrackedStates& tracked, Family f
                                        : holonomy);
   std::vector<const Cascade*> candidates;
   for (const Cascade& cascade : cascades) candidates.push_back(&cascade);
-  return smallest_swap_cascade(candidates, {.max_entries = kMostEntries});
+  return smallest_swap_cascade(candidates, {.max_entries = kMaxEntries});
 }
 
 class CascadeExport {

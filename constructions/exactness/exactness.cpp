@@ -191,7 +191,7 @@ double least_codeword_distance(const Layer& layer) {
 
 namespace {
 
-constexpr std::uint64_t kMostNumbers = 20'000'000;
+constexpr std::uint64_t kMaxNumbers = 20'000'000;
 
 /// Forms of which one row is one sum of products, in the order of the columns; zeros change nothing.
 bool sums_rows(const Matrix& a) {
@@ -203,7 +203,7 @@ bool sums_rows(const Matrix& a) {
 bool can_look_at(const Layer& layer) {
   const std::uint64_t codewords = layer.decoder.codewords.size(), n = layer.dimension;
   return layer.columns == 1 && layer.decoder.unit_copies == 0 && layer.decoder.book.empty() &&
-         codewords * layer.transitions.size() * (n * n + codewords * n) <= kMostNumbers &&
+         codewords * layer.transitions.size() * (n * n + codewords * n) <= kMaxNumbers &&
          std::all_of(layer.transitions.begin(), layer.transitions.end(),
                      [](const Transition& transition) { return sums_rows(transition.a); });
 }

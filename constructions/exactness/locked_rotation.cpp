@@ -19,7 +19,7 @@ constexpr std::uint32_t kSharedRadii = 16'384, kOwnRadii = 12'288;
 constexpr std::uint64_t kOrbitSteps = 4'000'000;
 /// Points of a regular polygon that its symmetries with the axes and diagonals do not give: each multiplies what the
 /// search has to try, and with five it has found nothing.
-constexpr std::uint32_t kMostFreePoints = 4;
+constexpr std::uint32_t kMaxFreePoints = 4;
 
 std::uint32_t free_points(std::uint32_t m) {
   if (m % 4 == 0) return (m + 7) / 8 - 1;
@@ -223,7 +223,7 @@ std::optional<LockedRotation> search(std::uint32_t m, const std::set<std::uint32
                                      bool complex) {
   const std::vector<std::uint32_t> list(shifts.begin(), shifts.end());
   for (const Entries entries : {Entries::kShared, Entries::kOwn}) {
-    if (free_points(m) > kMostFreePoints || (complex && entries == Entries::kOwn)) break;
+    if (free_points(m) > kMaxFreePoints || (complex && entries == Entries::kOwn)) break;
     MirroredSearch<Number> mirrored(m, list, entries);
     if (!mirrored.run()) continue;
     LockedRotation rotation = begin_rotation(m, precision, mirrored.points());
@@ -277,9 +277,9 @@ bool is_locked(const LockedRotation& rotation) {
 
 namespace {
 
-constexpr std::uint64_t kMostRadii = 1'000'000;
-constexpr std::uint64_t kMostOrbitSteps = 4'000'000;
-constexpr int kMostRadiusBits = 17;
+constexpr std::uint64_t kMaxRadii = 1'000'000;
+constexpr std::uint64_t kMaxOrbitSteps = 4'000'000;
+constexpr int kMaxRadiusBits = 17;
 constexpr double kLeastStep = 0.005;  ///< of the radius
 
 template <class Number>
@@ -300,8 +300,8 @@ class GridSearch {
   }
 
   std::optional<LockedRotation> run() {
-    const double most = std::ldexp(1.0, std::min(kMostRadiusBits, digits - 4));
-    const double step = std::max(kLeastStep, most / static_cast<double>(kMostRadii));
+    const double most = std::ldexp(1.0, std::min(kMaxRadiusBits, digits - 4));
+    const double step = std::max(kLeastStep, most / static_cast<double>(kMaxRadii));
     for (double radius = 1; radius <= most; radius += step)
       if (polygon_closes(radius))
         if (auto found = finish()) return found;
@@ -331,7 +331,7 @@ class GridSearch {
   /// One shift that generates Z_m: m steps from a grid point only have to come back.
   std::optional<LockedRotation> closed_orbit(double most) {
     const auto shift = std::uint64_t{shifts_[0]};
-    for (std::uint64_t n = 0; n < kMostOrbitSteps / m_; ++n) {
+    for (std::uint64_t n = 0; n < kMaxOrbitSteps / m_; ++n) {
       const double radius = std::min(most, m_ + static_cast<double>(n) / 8);
       const double angle = 2 * std::numbers::pi * std::fmod(static_cast<double>(n) * (std::numbers::phi - 1), 1.0);
       Point point{narrow_number<Number>(std::nearbyint(radius * stated::cos(angle))),

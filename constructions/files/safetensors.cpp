@@ -318,7 +318,7 @@ TensorFile parse_safetensors(std::span<const std::byte> bytes, const std::string
 }
 
 TensorFile read_safetensors(const std::string& path) {
-  const std::string file = read_file(path, kMostBytes, [&](std::string_view beginning) {
+  const std::string file = read_file(path, kMaxBytes, [&](std::string_view beginning) {
     if (beginning.size() < kLengthBytes) return;
     try {
       stated_length(std::as_bytes(std::span(beginning)));

@@ -24,14 +24,14 @@ std::uint32_t narrow(const json& value, const std::string& place) {
 
 json parse_strict_json(const std::string& text, const std::string& place) {
   constexpr int kMaxDepth = 8;
-  constexpr std::size_t kMostValues = std::size_t{1} << 26;  // two bytes of text may take 32 of memory
+  constexpr std::size_t kMaxValues = std::size_t{1} << 26;  // two bytes of text may take 32 of memory
   std::size_t values = 0;
   std::vector<std::set<std::string>> open;
   const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
     if (depth > kMaxDepth) throw InputError(place, fmt::format("JSON nested deeper than {}", kMaxDepth));
-    if (++values > kMostValues)
+    if (++values > kMaxValues)
       throw LimitError(
-          fmt::format("{}: JSON of more than {} values; the limit protects the memory", place, kMostValues));
+          fmt::format("{}: JSON of more than {} values; the limit protects the memory", place, kMaxValues));
     if (event == json::parse_event_t::object_start) open.emplace_back();
     if (event == json::parse_event_t::object_end) open.pop_back();
     if (event == json::parse_event_t::key && !open.back().insert(parsed.get<std::string>()).second)

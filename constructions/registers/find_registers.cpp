@@ -64,22 +64,22 @@ RegisterStates register_states(const TrackedStates& tracked, std::span<const Reg
 
 namespace {
 
-constexpr std::size_t kMostPoints = 5;
-constexpr std::uint64_t kMostTuples = 20'000, kMostElements = 20'000, kMostArrowsOfGroup = 256;
+constexpr std::size_t kMaxPoints = 5;
+constexpr std::uint64_t kMaxTuples = 20'000, kMaxElements = 20'000, kMaxArrowsOfGroup = 256;
 
 class GroupSearch {
  public:
   GroupSearch(const TrackedStates& tracked, std::uint64_t most_work) : tracked_(tracked), most_work_(most_work) {}
 
   std::optional<RegisterArrows> run() {
-    for (std::size_t points = 1; points <= kMostPoints && !found_; ++points) {
+    for (std::size_t points = 1; points <= kMaxPoints && !found_; ++points) {
       std::vector<Point> images(points);
       std::iota(images.begin(), images.end(), Point{0});
       std::vector<Transformation> all;
       do {
         all.push_back(Transformation::from_images(images));
       } while (std::ranges::next_permutation(images).found);
-      tuples_left_ = kMostTuples;
+      tuples_left_ = kMaxTuples;
       choose_next(all);
     }
     return std::move(found_);
@@ -91,7 +91,7 @@ class GroupSearch {
     if (!chosen_.empty() && !is_right()) return;
     if (chosen_.size() == tracked_.maps.size()) {
       RegisterArrows arrows = regular();
-      if (arrows.size() * arrows[0].size() > kMostArrowsOfGroup) return;
+      if (arrows.size() * arrows[0].size() > kMaxArrowsOfGroup) return;
       if (!found_ || arrows[0].size() < (*found_)[0].size()) found_ = std::move(arrows);
       return;
     }
@@ -122,7 +122,7 @@ class GroupSearch {
       TimeLimit::check();
       for (std::size_t action = 0; action < chosen_.size(); ++action)
         if (!add(map * tracked_.maps[action], permutation * chosen_[action])) return false;
-      if (known.size() > kMostElements || work_ >= most_work_) return false;
+      if (known.size() > kMaxElements || work_ >= most_work_) return false;
     }
     return true;
   }
@@ -182,10 +182,10 @@ FirstMet::FirstMet(const RegisterArrows& group, const std::vector<Action>& word)
 
 namespace {
 
-constexpr std::size_t kMostSize = 8;  ///< of a block that is looked for
-constexpr std::size_t kMostRounds = 150, kFirstLimit = 4'000;
-constexpr std::size_t kMostConfusions = 400, kPairsARound = 40, kBlocksARound = 6, kMostArrows = 60;
-constexpr std::uint64_t kMostWork = 100'000'000;  ///< steps in each search: small blocks, a group, its blocks
+constexpr std::size_t kMaxSize = 8;  ///< of a block that is looked for
+constexpr std::size_t kMaxRounds = 150, kFirstLimit = 4'000;
+constexpr std::size_t kMaxConfusions = 400, kPairsARound = 40, kBlocksARound = 6, kMaxArrows = 60;
+constexpr std::uint64_t kMaxWork = 100'000'000;  ///< steps in each search: small blocks, a group, its blocks
 
 using Actions = std::vector<Action>;
 
@@ -232,7 +232,7 @@ class ArrowSearch {
 
  private:
   void choose(int used) {
-    if (found_.size() >= kMostArrows) return;
+    if (found_.size() >= kMaxArrows) return;
     const End u = read_from_end(arrows_, u_), v = read_from_end(arrows_, v_);
     if (!u.is_open && !v.is_open) {
       if (u != v && used == static_cast<int>(arrows_[0].size())) found_.push_back(arrows_);
@@ -298,11 +298,11 @@ class RegisterSearch {
 
   /// The blocks of a group are enough (MATH.md §4): no more are wanted than tell apart what is not told yet.
   std::optional<std::vector<RegisterBlock>> by_group(std::size_t most_states) {
-    const std::optional<RegisterArrows> group = group_of_idempotents(tracked_, kMostWork);
+    const std::optional<RegisterArrows> group = group_of_idempotents(tracked_, kMaxWork);
     if (!group) return std::nullopt;
     work_ = 0;
     std::vector<RegisterBlock> chosen = known_;
-    while (work_ < kMostWork) {
+    while (work_ < kMaxWork) {
       const RegisterStates states = reach(chosen, most_states);
       const auto confusions = states.confusions(kPairsARound);
       if (confusions.empty()) {
@@ -321,9 +321,9 @@ class RegisterSearch {
   std::optional<std::vector<RegisterBlock>> by_small_blocks(std::size_t most_states) {
     std::size_t limit = std::min(kFirstLimit, most_states);
     std::vector<RegisterBlock> chosen;
-    for (std::size_t round = 0; round < kMostRounds && work_ < kMostWork; ++round) {
+    for (std::size_t round = 0; round < kMaxRounds && work_ < kMaxWork; ++round) {
       RegisterStates states = reach(chosen, limit);
-      auto confusions = states.confusions(kMostConfusions);
+      auto confusions = states.confusions(kMaxConfusions);
       if (confusions.empty()) {
         drop(chosen, limit);
         if (is_enough(chosen, most_states)) return chosen;
@@ -404,8 +404,8 @@ class RegisterSearch {
       RegisterBlock block;
     };
     std::vector<Scored> scored;
-    std::size_t least = kMostSize;
-    for (std::size_t size = 1; size <= std::min(least + 2, kMostSize); ++size) {
+    std::size_t least = kMaxSize;
+    for (std::size_t size = 1; size <= std::min(least + 2, kMaxSize); ++size) {
       const auto all = ArrowSearch(fresh[0].u, fresh[0].v, size, tracked_.maps.size(), random_).run();
       if (!all.empty()) least = std::min(least, size);
       for (const RegisterArrows& some : all)

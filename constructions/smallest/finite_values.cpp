@@ -15,9 +15,9 @@
 namespace krohn {
 namespace {
 
-constexpr std::uint64_t kMost = 4;
-constexpr std::uint64_t kMostCells = 2'000'000;  ///< of an egg-box, for witnesses
-constexpr std::uint64_t kMostCharacterised = 20'000;
+constexpr std::uint64_t kMax = 4;
+constexpr std::uint64_t kMaxCells = 2'000'000;  ///< of an egg-box, for witnesses
+constexpr std::uint64_t kMaxCharacterised = 20'000;
 
 class Bound {
  public:
@@ -84,7 +84,7 @@ class Bound {
 
   GreenStructure::EggBox egg_box(std::uint32_t d) const {
     const DClass& box = green_.d_classes()[d];
-    if (box.r_classes * box.l_classes > kMostCells) throw LimitError("the egg-box is too large for a witness");
+    if (box.r_classes * box.l_classes > kMaxCells) throw LimitError("the egg-box is too large for a witness");
     return green_.egg_box(d);
   }
 
@@ -161,12 +161,12 @@ class Bound {
 
 std::uint64_t least_orthogonal_dimension(const PermutationGroup& group, const Integer& order) {
   if (order <= 2) return order == 1 ? 0 : 1;
-  if (is_abelian(group)) return std::min(kMost, least_faithful_dimension(abelian_invariants(group)));
-  if (order <= kMostCharacterised) try {
-      return std::min(kMost, least_faithful_dimension(CharacterTable::of(group)).value);
+  if (is_abelian(group)) return std::min(kMax, least_faithful_dimension(abelian_invariants(group)));
+  if (order <= kMaxCharacterised) try {
+      return std::min(kMax, least_faithful_dimension(CharacterTable::of(group)).value);
     } catch (const LimitError&) {  // too many classes, as large dihedral groups have
     }
-  return order > 120 && !is_solvable(group) ? kMost : 2;
+  return order > 120 && !is_solvable(group) ? kMax : 2;
 }
 
 FiniteValuesBound finite_values_bound(const Dfa& automaton, const GreenStructure& green) {
@@ -177,8 +177,8 @@ namespace {
 
 using Map = std::vector<std::uint32_t>;
 
-constexpr std::size_t kMostElements = 20'000;
-constexpr std::size_t kMostOfSubgroup = 1'000, kMostSquares = 200;
+constexpr std::size_t kMaxElements = 20'000;
+constexpr std::size_t kMaxOfSubgroup = 1'000, kMaxSquares = 200;
 
 /// First f, then g.
 Map then(const Map& f, const Map& g) {
@@ -249,7 +249,7 @@ bool commute(const Map& a, const Map& b) { return then(a, b) == then(b, a); }
 bool has_squares_that_do_not_commute(const std::vector<Map>& generators) {
   std::mt19937_64 random(1);
   std::vector<Map> products = generators, squares;
-  for (std::size_t i = 0; i < kMostSquares; ++i) {
+  for (std::size_t i = 0; i < kMaxSquares; ++i) {
     Map& product = products[i % products.size()];
     product = then(product, products[random() % products.size()]);
     product = then(product, generators[random() % generators.size()]);
@@ -273,8 +273,8 @@ std::vector<Map> some_subgroup(const std::vector<Map>& generators, std::size_t d
   for (const Map& candidate : candidates) {
     if (std::ranges::count(elements, candidate) > 0) continue;
     chosen.push_back(candidate);
-    std::vector<Map> larger = generated(chosen, degree, kMostOfSubgroup);
-    if (larger.size() <= kMostOfSubgroup)
+    std::vector<Map> larger = generated(chosen, degree, kMaxOfSubgroup);
+    if (larger.size() <= kMaxOfSubgroup)
       elements = std::move(larger);
     else
       chosen.pop_back();
@@ -284,8 +284,8 @@ std::vector<Map> some_subgroup(const std::vector<Map>& generators, std::size_t d
 
 /// At least so many.
 std::uint64_t dimension(const std::vector<Map>& generators, std::size_t degree) {
-  const std::vector<Map> elements = generated(generators, degree, kMostElements);
-  if (elements.size() <= kMostElements) return orthogonal_dimension_by_counting(elements);
+  const std::vector<Map> elements = generated(generators, degree, kMaxElements);
+  if (elements.size() <= kMaxElements) return orthogonal_dimension_by_counting(elements);
   if (has_squares_that_do_not_commute(generators)) return 4;
   return orthogonal_dimension_by_counting(some_subgroup(generators, degree));
 }

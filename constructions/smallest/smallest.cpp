@@ -31,7 +31,7 @@ namespace {
 using Rational = boost::multiprecision::cpp_rational;
 
 constexpr std::size_t kEveryPrecision = 4;
-constexpr std::size_t kMostEntries = 4096;  ///< of a system that is solved exactly
+constexpr std::size_t kMaxEntries = 4096;  ///< of a system that is solved exactly
 
 /// True if each of the last columns is a combination of those before the last ones.
 bool last_columns_depend(std::vector<std::vector<Rational>> columns, std::size_t questions) {
@@ -65,7 +65,7 @@ bool reads_linearly(const Network& network, std::span<const std::uint32_t> shown
   if (layer.decoder.unit_copies > 0) return true;
   const std::size_t codes = codeword_count(layer), numbers = std::size_t{layer.dimension} * layer.columns;
   const std::set<std::uint32_t> values(shown.begin(), shown.end());
-  if (!layer.decoder.book.empty() || codes * (numbers + values.size()) > kMostEntries) return false;
+  if (!layer.decoder.book.empty() || codes * (numbers + values.size()) > kMaxEntries) return false;
   std::vector<std::vector<Rational>> columns(numbers + with_constant + values.size(), std::vector<Rational>(codes));
   for (std::size_t i = 0; i < codes; ++i) {
     const Eigen::MatrixXd code = codeword(layer, i);
@@ -272,7 +272,7 @@ bool holds(const Dfa& automaton, std::span<const std::uint32_t> shown, const Han
 
 namespace {
 
-constexpr std::size_t kMostPairs = 300;
+constexpr std::size_t kMaxPairs = 300;
 
 Permutation on_image(const Transformation& map, const std::vector<Point>& image) {
   std::vector<Point> images;
@@ -310,7 +310,7 @@ std::size_t few_generators(const std::vector<Permutation>& letters, Point degree
     if (generates({a})) return 1;
   std::size_t tried = 0;
   for (std::size_t i = 0; i < letters.size(); ++i)
-    for (std::size_t j = 0; j < i && tried < kMostPairs; ++j, ++tried) {
+    for (std::size_t j = 0; j < i && tried < kMaxPairs; ++j, ++tried) {
       TimeLimit::check();
       if (generates({letters[i], letters[j]})) return 2;
     }
@@ -550,9 +550,9 @@ class Bounds {
   }
 
   void add_reflections() {
-    constexpr std::uint64_t kMostElements = 20'000;
+    constexpr std::uint64_t kMaxElements = 20'000;
     SizeBound& bound = add(kReflections, kFinite, reflections_of_any_layer(automaton_));
-    if (const CrossingSearch search = crossing_idempotents(automaton_, kMostElements); search.found) {
+    if (const CrossingSearch search = crossing_idempotents(automaton_, kMaxElements); search.found) {
       bound.is_impossible = true;
       bound.because = to_string(*search.found, automaton_);
     } else {

@@ -59,14 +59,14 @@ class ReferenceReader final : public SliceReader {
   std::uint64_t slices_;
 };
 
-/// Random letters after which all states have met, or nothing where they have not within kMostLetters.
+/// Random letters after which all states have met, or nothing where they have not within kMaxLetters.
 std::optional<std::uint64_t> letters_to_meet(const Dfa& dfa) {
-  constexpr std::uint64_t kMostLetters = std::uint64_t{1} << 20, kMostSteps = std::uint64_t{1} << 26;
+  constexpr std::uint64_t kMaxLetters = std::uint64_t{1} << 20, kMaxSteps = std::uint64_t{1} << 26;
   std::vector<State> states(dfa.states());
   std::iota(states.begin(), states.end(), State{0});
   const RandomWord word(dfa.letters(), /*seed=*/1);
   std::uint64_t read = 0, steps = 0;
-  for (std::uint64_t until = 1; until <= kMostLetters && steps <= kMostSteps; until *= 2) {
+  for (std::uint64_t until = 1; until <= kMaxLetters && steps <= kMaxSteps; until *= 2) {
     for (const Letter letter : word.slice(read, until - read))
       for (State& state : states) state = dfa.next(state, letter);
     steps += (until - read) * states.size();
@@ -103,7 +103,7 @@ SliceTables::SliceTables(const Dfa& dfa) : states_(dfa.states()) {
     lead_ = kTimes * *met / letters_per_block(dfa.letters()) + 1;
     return;
   }
-  if (dfa.states() > kMostEnds)
+  if (dfa.states() > kMaxEnds)
     throw NotOnDevice(
         fmt::format("the {} states of the automaton do not meet on random letters, and a device would read a long word "
                     "from each of them, more slowly than the processor; take --device cpu",
@@ -112,7 +112,7 @@ SliceTables::SliceTables(const Dfa& dfa) : states_(dfa.states()) {
 }
 
 bool SliceTables::make_elements(const Dfa& dfa) {
-  const auto found = monoid_graph(dfa, std::min(kMostElements, kMostImages / dfa.states()));
+  const auto found = monoid_graph(dfa, std::min(kMaxElements, kMaxImages / dfa.states()));
   if (!found) return false;
   table_.emplace(found->graph, kSliceTableBytes);
   for (State element = 0; element < found->monoid.size(); ++element) {

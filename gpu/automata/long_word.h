@@ -27,12 +27,12 @@ class SliceTables {
     kLed,       ///< where all states soon meet: its start, to which the letters before it lead, and its end
     kEnds,      ///< the end of every state, each read by itself
   };
-  static constexpr std::uint64_t kMostElements = 4096, kMostImages = std::uint64_t{1} << 24;
+  static constexpr std::uint64_t kMaxElements = 4096, kMaxImages = std::uint64_t{1} << 24;
   /// From more states than this a slice would be read more slowly than a processor reads the word.
-  static constexpr State kMostEnds = 1024;
+  static constexpr State kMaxEnds = 1024;
 
   /// Chooses the kind by the cost of a letter. Throws InputError as SymbolTable does, and for kEnds of more than
-  /// kMostEnds states.
+  /// kMaxEnds states.
   explicit SliceTables(const Dfa& dfa);
 
   Kind kind() const { return kind_; }

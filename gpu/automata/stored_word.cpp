@@ -20,7 +20,7 @@ constexpr std::uint32_t kSharedBytes = 48 * 1024;  ///< of a block, granted by e
 constexpr std::uint32_t kTableBytes = 32 * 1024;
 /// Bytes of a word that are copied to the place at once.
 constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 30;
-constexpr std::uint64_t kMostImages = std::uint64_t{1} << 24;
+constexpr std::uint64_t kMaxImages = std::uint64_t{1} << 24;
 
 using Kind = StoredWordRunner::Kind;
 
@@ -328,16 +328,16 @@ std::unique_ptr<StoredWordRunner::Reader> StoredWordRunner::make_reader(Place pl
   // Up to 32 states, elements are worth it where a byte is one look-up in shared memory.
   const std::uint64_t most_elements = dfa.states() <= 32
                                           ? kTableBytes / combinations_per_byte(dfa.letters())
-                                          : std::min<std::uint64_t>(kMostElements, kMostImages / dfa.states());
+                                          : std::min<std::uint64_t>(kMaxElements, kMaxImages / dfa.states());
   if (const auto found = monoid_graph(dfa, most_elements))
     return found->graph.states() <= 256 ? by_elements(*found, std::uint8_t{}) : by_elements(*found, std::uint16_t{});
   if (dfa.states() <= 16) return by_maps(std::integral_constant<std::uint32_t, 4>{});
   if (dfa.states() <= 32) return by_maps(std::integral_constant<std::uint32_t, 8>{});
-  if (dfa.states() > kMostEnds)
+  if (dfa.states() > kMaxEnds)
     throw NotOnDevice(
         fmt::format("an automaton of {} states does not read stored words on a device, where {} is the "
                     "limit; take --device cpu",
-                    dfa.states(), kMostEnds));
+                    dfa.states(), kMaxEnds));
   return std::make_unique<EndsReader>(place, dfa);
 }
 

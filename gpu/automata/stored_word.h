@@ -59,10 +59,10 @@ class StoredWordRunner {
     kElements,  ///< elements of the transition monoid, where they are few
     kEnds,      ///< the end of every state, each read by itself: no scan
   };
-  static constexpr std::uint64_t kMostElements = 4096;
-  static constexpr State kMostEnds = 65'536;
+  static constexpr std::uint64_t kMaxElements = 4096;
+  static constexpr State kMaxEnds = 65'536;
 
-  /// Throws InputError for an automaton without letters or with more than 256, or of more than kMostEnds states whose
+  /// Throws InputError for an automaton without letters or with more than 256, or of more than kMaxEnds states whose
   /// monoid is not small; SystemError when there is no device, or it fails.
   StoredWordRunner(Place place, const Dfa& dfa);
   ~StoredWordRunner();

@@ -121,16 +121,16 @@ KROHN_HOST_DEVICE PackedMap<kWords> compose_before(const PackedMap<kWords>& map,
 template <std::uint32_t kWords>
 KROHN_HOST_DEVICE PackedMap<kWords> compose_blocks(const SymbolMap<kWords>* maps, const SymbolCut& cut,
                                                    std::uint64_t key, std::uint64_t first, std::uint64_t count) {
-  constexpr std::uint32_t kMost = 8;
+  constexpr std::uint32_t kMax = 8;
   auto map = PackedMap<kWords>::identity();
   for (std::uint64_t block = first + count; block-- > first;) {
     std::uint64_t fraction = cut.fraction(key, block);
-    std::uint32_t symbols[kMost];
+    std::uint32_t symbols[kMax];
     KROHN_UNROLL
-    for (std::uint32_t i = 0; i < kMost; ++i)
+    for (std::uint32_t i = 0; i < kMax; ++i)
       if (i < cut.per_block) symbols[i] = cut.next(fraction);
     KROHN_UNROLL
-    for (std::uint32_t i = kMost; i-- > 0;)
+    for (std::uint32_t i = kMax; i-- > 0;)
       if (i < cut.per_block) map = compose_before(map, maps[symbols[i]]);
   }
   return map;

@@ -10,13 +10,13 @@
 namespace krohn {
 namespace {
 
-constexpr unsigned kMostThreads = 128, kLeastThreads = 32;
+constexpr unsigned kMaxThreads = 128, kLeastThreads = 32;
 constexpr std::size_t kSharedBytes = 48 * 1024;  // what every device grants without asking
 
 /// Words are read in shared memory, a column of `numbers` and one of 32-bit words a thread; or in `large`, where every
 /// thread of the grid has both.
 template <class D>
-__global__ void __launch_bounds__(kMostThreads)
+__global__ void __launch_bounds__(kMaxThreads)
     read_words(const __grid_constant__ NetworkWordsJob<D> job, typename D::Number* large, std::uint64_t columns) {
   using Number = typename D::Number;
   extern __shared__ __align__(16) unsigned char shared[];
@@ -34,16 +34,16 @@ template <class D>
 void cuda_read_words(const NetworkWordsJob<D>& job) {
   using Number = typename D::Number;
   const std::size_t bytes = job.work_numbers() * sizeof(Number) + job.work_words() * sizeof(std::uint32_t);
-  unsigned threads = kMostThreads;
+  unsigned threads = kMaxThreads;
   while (threads > kLeastThreads && bytes * threads > kSharedBytes) threads /= 2;
   if (bytes * threads <= kSharedBytes) {
     read_words<D><<<blocks_for(job.words, threads), threads, bytes * threads>>>(job, nullptr, 0);
     return check_launch();
   }
-  const unsigned blocks = blocks_for(std::min<std::uint64_t>(cuda_resident_threads() / 2, job.words), kMostThreads);
-  const std::uint64_t columns = std::uint64_t{blocks} * kMostThreads;
+  const unsigned blocks = blocks_for(std::min<std::uint64_t>(cuda_resident_threads() / 2, job.words), kMaxThreads);
+  const std::uint64_t columns = std::uint64_t{blocks} * kMaxThreads;
   Buffer<std::byte> large(Place::kDevice, bytes * columns);
-  read_words<D><<<blocks, kMostThreads>>>(job, reinterpret_cast<Number*>(large.data()), columns);
+  read_words<D><<<blocks, kMaxThreads>>>(job, reinterpret_cast<Number*>(large.data()), columns);
   check_launch();
   check(cudaDeviceSynchronize(), "a kernel failed");  // before its memory goes
 }

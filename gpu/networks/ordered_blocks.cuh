@@ -271,7 +271,7 @@ template <class D>
 struct ChainTotals {
   using Number = typename D::Number;
   static constexpr std::uint32_t kThreads = 256;
-  static constexpr std::uint64_t kNearBytes = 40 * 1024, kMostAhead = 128;
+  static constexpr std::uint64_t kNearBytes = 40 * 1024, kMaxAhead = 128;
 
   OrderedWord<D> word;
   Number* states = nullptr;  ///< state i from i · size on
@@ -290,7 +290,7 @@ struct ChainTotals {
   KROHN_HOST_DEVICE std::uint64_t ahead() const {
     const std::uint64_t room = kNearBytes / 8, work = work_words();
     const std::uint64_t fitting = work < room ? (room - work) / (words_each() + 1) : 0;
-    return fitting < 1 ? 1 : fitting < kMostAhead ? fitting : kMostAhead;
+    return fitting < 1 ? 1 : fitting < kMaxAhead ? fitting : kMaxAhead;
   }
   std::uint64_t near_words() const { return work_words() + ahead() * words_each(); }
   bool fits() const { return near_words() * 8 <= kNearBytes; }

@@ -115,7 +115,7 @@ template <class D>
 struct ChainChunks {
   using Number = typename D::Number;
   static constexpr std::uint32_t kThreads = 512;
-  static constexpr std::uint64_t kNearBytes = 40 * 1024, kMostAhead = 16;
+  static constexpr std::uint64_t kNearBytes = 40 * 1024, kMaxAhead = 16;
 
   ChunkedWord<D> word;
   ChunkRoom<Number> room;
@@ -129,7 +129,7 @@ struct ChainChunks {
   KROHN_HOST_DEVICE std::uint64_t ahead() const {
     const std::uint64_t room_words = kNearBytes / 8, work = work_words();
     const std::uint64_t fitting = work < room_words ? (room_words - work) / words_each() : 0;
-    return fitting < 1 ? 1 : fitting < kMostAhead ? fitting : kMostAhead;
+    return fitting < 1 ? 1 : fitting < kMaxAhead ? fitting : kMaxAhead;
   }
   std::uint64_t near_words() const { return work_words() + ahead() * words_each(); }
   bool fits() const { return near_words() * 8 <= kNearBytes; }

@@ -34,18 +34,18 @@ class LayerReader {
   virtual void read(const LayerWord<D>& word, const AutomatonStates& states, OrderedOutcome* outcome) = 0;
 };
 
-inline constexpr std::uint64_t kMostItems = std::uint64_t{1} << 17, kRoomBytes = std::uint64_t{1} << 30;
+inline constexpr std::uint64_t kMaxItems = std::uint64_t{1} << 17, kRoomBytes = std::uint64_t{1} << 30;
 
 /// True where an item works on a segment, many segments side by side; longer ones have items of their own.
 inline bool scans_short_segments(const Order& order) {
-  constexpr std::uint64_t kMostLetters = 1024;
-  return order.kind == Order::Kind::kScan && order.block > 0 && order.block <= kMostLetters;
+  constexpr std::uint64_t kMaxLetters = 1024;
+  return order.kind == Order::Kind::kScan && order.block > 0 && order.block <= kMaxLetters;
 }
 
 /// Blocks that are in work at once, of `bytes` each.
 inline std::uint64_t items_in_room(Place place, std::uint64_t bytes) {
   constexpr std::uint64_t kOnProcessor = 64;
-  return std::clamp<std::uint64_t>(kRoomBytes / bytes, 1, place == Place::kDevice ? kMostItems : kOnProcessor);
+  return std::clamp<std::uint64_t>(kRoomBytes / bytes, 1, place == Place::kDevice ? kMaxItems : kOnProcessor);
 }
 
 /// Maps with their memory.

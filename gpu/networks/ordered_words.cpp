@@ -35,7 +35,7 @@ class OrderedSampler {
     segment_ = order.kind == Order::Kind::kChunked || order.block == 0 ? UINT64_MAX
                : scans_short_segments(order)                           ? order.block * kSegmentsAtOnce
                                                                        : order.block;
-    if (automaton_.states() > SliceTables::kMostEnds) return;
+    if (automaton_.states() > SliceTables::kMaxEnds) return;
     slices_.emplace(automaton_);
     if (slices_->kind() == SliceTables::Kind::kMaps || slices_->kind() == SliceTables::Kind::kElements)
       reader_ = place == Place::kDevice ? cuda_slice_reader(*slices_) : reference_slice_reader(*slices_, 1);
@@ -193,8 +193,8 @@ class OrderedSampler {
     job.known = known_.back() - std::min(known_.back(), segment.segment);
     job.nodes = nodes.data();
     job.outcome = outcome_.data();
-    for (; job.first_item < items; job.first_item += kMostItems) {
-      const std::uint64_t count = std::min(kMostItems, items - job.first_item);
+    for (; job.first_item < items; job.first_item += kMaxItems) {
+      const std::uint64_t count = std::min(kMaxItems, items - job.first_item);
       const Buffer<std::uint32_t> before(place_, states(job.first_item * kLettersAnItem, kLettersAnItem, count));
       job.automaton_states = before.data();
       launch(place_, job, count);

@@ -17,9 +17,9 @@ namespace {
 /// A search on the processor notes a failure before it has inserted the successors of this many pairs: so it is here,
 /// so that both count the same.
 constexpr std::uint64_t kBlock = kPairsAtOnce;
-constexpr std::uint64_t kMostCandidates = std::uint64_t{1} << 21;
+constexpr std::uint64_t kMaxCandidates = std::uint64_t{1} << 21;
 constexpr std::uint64_t kWorkBytes = std::uint64_t{1} << 29;
-constexpr std::uint64_t kMostPairs = (std::uint64_t{1} << 31) - 2;
+constexpr std::uint64_t kMaxPairs = (std::uint64_t{1} << 31) - 2;
 
 template <class A, class D>
 class PairSearch {
@@ -66,14 +66,14 @@ class PairSearch {
     memory_.letters = std::max<Letter>(1, automaton_.letters());
     const std::uint64_t column = (network.numbers + network.scratch) * sizeof(Number) +
                                  (2 * network.layer_count + memory_.words) * sizeof(std::uint32_t);
-    const std::uint64_t candidates = std::min(kMostCandidates, kWorkBytes / column);
+    const std::uint64_t candidates = std::min(kMaxCandidates, kWorkBytes / column);
     chunk_ = std::max<std::uint64_t>(1, candidates / memory_.letters / kBlock) * kBlock;
     // No chunk is longer than a search that is over soon.
     chunk_ = std::min(chunk_, std::max<std::uint64_t>(1, options_.max_pairs / kBlock + 1) * kBlock);
     std::uint64_t most_bytes = options_.max_bytes;
     if (place_ == Place::kDevice) most_bytes = std::min(most_bytes, bytes_for_pairs(cuda_free_bytes(), kWorkBytes));
     const std::uint64_t pair = (memory_.words + 1) * sizeof(std::uint32_t) + 4 * sizeof(std::uint32_t);
-    memory_.most_pairs = std::clamp<std::uint64_t>(std::min(options_.max_pairs, most_bytes / pair), 1, kMostPairs);
+    memory_.most_pairs = std::clamp<std::uint64_t>(std::min(options_.max_pairs, most_bytes / pair), 1, kMaxPairs);
   }
 
   void take_memory() {

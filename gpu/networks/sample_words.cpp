@@ -15,7 +15,7 @@ namespace {
 
 /// Letters of all words between two looks at the clock and the user: about a second of a device.
 constexpr std::uint64_t kLettersAtOnce = std::uint64_t{1} << 34;
-constexpr std::uint64_t kMostWordsAtOnce = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMaxWordsAtOnce = std::uint64_t{1} << 20;
 
 template <class A, class D>
 class WordSampler {
@@ -29,7 +29,7 @@ class WordSampler {
 
   SampleReport run(const std::vector<std::uint64_t>& lengths, std::uint64_t first_word) {
     for (const std::uint64_t length : lengths) report_.lengths.emplace_back().length = length;
-    const std::uint64_t at_once = std::min(options_.words, kMostWordsAtOnce);
+    const std::uint64_t at_once = std::min(options_.words, kMaxWordsAtOnce);
     Buffer<Number> numbers(place_, job_.network.numbers * at_once);
     Buffer<std::uint32_t> codewords(place_, job_.network.layer_count * at_once), labels(place_, codewords.size());
     outcomes_ = Buffer<WordOutcome>(place_, at_once);

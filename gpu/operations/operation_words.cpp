@@ -16,8 +16,8 @@ namespace {
 
 /// A block's memory where there is no device: an H100's.
 constexpr std::size_t kBlockBytes = 227 * 1024;
-constexpr std::uint32_t kMostWordsOfBlock = 32, kMostThreads = 512;
-constexpr std::uint64_t kMostWords = std::uint64_t{1} << 16, kMostBytes = std::uint64_t{1} << 32;
+constexpr std::uint32_t kMaxWordsOfBlock = 32, kMaxThreads = 512;
+constexpr std::uint64_t kMaxWords = std::uint64_t{1} << 16, kMaxBytes = std::uint64_t{1} << 32;
 /// Products between two looks at the clock and the user.
 constexpr std::uint64_t kProductsAtOnce = std::uint64_t{1} << 36;
 
@@ -126,7 +126,7 @@ class Reader final : public OperationWordsReader {
 
   std::uint64_t words_at_once() const override {
     const std::uint64_t bytes = (std::uint64_t{job_.model.memory} + (is_roomy_ ? 0 : job_.model.own)) * sizeof(Real);
-    return std::clamp<std::uint64_t>(kMostBytes / std::max<std::uint64_t>(bytes, 1), words_of_block(), kMostWords);
+    return std::clamp<std::uint64_t>(kMaxBytes / std::max<std::uint64_t>(bytes, 1), words_of_block(), kMaxWords);
   }
 
   void start(std::uint64_t first, std::uint64_t words) override {
@@ -325,14 +325,14 @@ class Reader final : public OperationWordsReader {
       job_.shift = static_cast<std::uint32_t>(std::countr_zero(words));
       return job_.bytes() <= block_bytes() / blocks - 1024;
     };
-    std::uint32_t words = layout_.words == 0 ? kMostWordsOfBlock : layout_.words;
+    std::uint32_t words = layout_.words == 0 ? kMaxWordsOfBlock : layout_.words;
     is_roomy_ = has_room(words, layout_.words == 0 ? 2 : 1);
     if (!is_roomy_ && layout_.words == 0) {
-      while (words > 1 && units_ * (words / 2) >= kMostThreads && !is_roomy_) is_roomy_ = has_room(words /= 2, 1);
-      if (!is_roomy_) has_room(words = kMostWordsOfBlock, 1);
+      while (words > 1 && units_ * (words / 2) >= kMaxThreads && !is_roomy_) is_roomy_ = has_room(words /= 2, 1);
+      if (!is_roomy_) has_room(words = kMaxWordsOfBlock, 1);
     }
     if (layout_.threads == 0)
-      layout_.threads = std::clamp(std::bit_ceil(std::min(units_, kMostThreads)) * words, 64U, kMostThreads);
+      layout_.threads = std::clamp(std::bit_ceil(std::min(units_, kMaxThreads)) * words, 64U, kMaxThreads);
   }
 
   Place place_;

@@ -7,10 +7,10 @@ namespace krohn {
 namespace {
 
 /// Two blocks of so many threads share a multiprocessor: with more registers each, one block was slower by a third.
-constexpr unsigned kMostThreads = 512, kBlocks = 2;
+constexpr unsigned kMaxThreads = 512, kBlocks = 2;
 
 template <class Real, bool kIsBf16>
-__global__ void __launch_bounds__(kMostThreads, kBlocks)
+__global__ void __launch_bounds__(kMaxThreads, kBlocks)
     read_operation_words(const __grid_constant__ OperationWords<Real, kIsBf16> job) {
   extern __shared__ __align__(16) unsigned char shared[];
   job.read_block(DeviceThreads{blockDim.x}, blockIdx.x, shared);

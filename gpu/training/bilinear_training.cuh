@@ -100,10 +100,10 @@ struct BilinearTraining {
   /// Columns of a row's block, or rows of a column's, that a slice of a scan has: `slices` of them make the block.
   KROHN_HOST_DEVICE std::uint32_t slices() const {
     std::uint32_t slices = 1;
-    while (2 * slices * p.hidden <= kMostScanThreads && 32 * slices <= p.block) slices *= 2;
+    while (2 * slices * p.hidden <= kMaxScanThreads && 32 * slices <= p.block) slices *= 2;
     return slices;
   }
-  static constexpr std::uint32_t kMostScanThreads = 1024;
+  static constexpr std::uint32_t kMaxScanThreads = 1024;
   KROHN_HOST_DEVICE std::uint32_t slice_begin(std::uint32_t slice) const { return p.block * slice / slices(); }
 
   /// Row of A x, a slice of its sum, for the state x before token `token` of a word; and that row of the state after
@@ -330,7 +330,7 @@ struct BilinearScan {
   std::uint64_t teams() const { return std::uint64_t{t.b.models} * t.b.words; }
   std::uint32_t threads() const {
     const std::uint32_t wanted = (t.p.hidden * t.slices() + 31) / 32 * 32;
-    return wanted < BilinearTraining::kMostScanThreads ? wanted : BilinearTraining::kMostScanThreads;
+    return wanted < BilinearTraining::kMaxScanThreads ? wanted : BilinearTraining::kMaxScanThreads;
   }
   std::size_t team_numbers() const { return t.slices() == 1 ? 0 : t.p.hidden * t.slices(); }
 

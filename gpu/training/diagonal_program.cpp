@@ -81,7 +81,7 @@ class DiagonalProgram : public MixerProgram {
     scan_.by_token = program.table(tokens, scan_.by_columns());
     scan_.by_shared = program.table(program.words(), (shape_.states + 1) * shape_.channels);
     const std::uint64_t most = DiagonalScanAdjoint{scan_}.own_numbers();
-    if (most > kMostTeamNumbers) scan_.large = program.numbers(scan_.teams() * most);
+    if (most > kMaxTeamNumbers) scan_.large = program.numbers(scan_.teams() * most);
     program.teams(DiagonalForward{scan_});
   }
 

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kSharedBytes = 48 * 1024;  ///< of a block, granted by every device without asking
 /// Products between two looks at the clock and the user: about a tenth of a second of a device.
 constexpr std::uint64_t kProductsAtOnce = std::uint64_t{1} << 36;
-constexpr std::uint64_t kMostWordsAtOnce = std::uint64_t{1} << 16, kStateNumbersAtOnce = std::uint64_t{1} << 28;
+constexpr std::uint64_t kMaxWordsAtOnce = std::uint64_t{1} << 16, kStateNumbersAtOnce = std::uint64_t{1} << 28;
 
 class LinearEvaluation {
  public:
@@ -54,8 +54,8 @@ class LinearEvaluation {
 
   ModelAccuracy run(std::uint64_t length) {
     ModelAccuracy result{length, options_.words, 0, 0, 0};
-    const std::uint64_t at_once = std::clamp<std::uint64_t>(kStateNumbersAtOnce / job_.view.hidden, 1,
-                                                            std::min(kMostWordsAtOnce, options_.words));
+    const std::uint64_t at_once =
+        std::clamp<std::uint64_t>(kStateNumbersAtOnce / job_.view.hidden, 1, std::min(kMaxWordsAtOnce, options_.words));
     Buffer<float> states(place_, at_once * job_.view.hidden);
     Buffer<LinearRecord> records(place_, at_once);
     job_.states = states.data();

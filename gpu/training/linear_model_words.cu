@@ -8,9 +8,9 @@
 namespace krohn {
 namespace {
 
-constexpr unsigned kMostThreads = 512;
+constexpr unsigned kMaxThreads = 512;
 
-__global__ void __launch_bounds__(kMostThreads)
+__global__ void __launch_bounds__(kMaxThreads)
     read_linear_words(const __grid_constant__ LinearWords job, std::uint64_t words) {
   extern __shared__ __align__(16) unsigned char shared[];
   const LinearMemory memory(job.view, reinterpret_cast<LinearMemory::Told*>(shared));
@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(kMostThreads)
 
 void cuda_read_linear_words(const LinearWords& job, std::uint64_t words) {
   const std::uint32_t rows = std::max(job.view.hidden, job.view.labels);
-  const unsigned threads = std::min((rows + 31) / 32 * 32, kMostThreads);
+  const unsigned threads = std::min((rows + 31) / 32 * 32, kMaxThreads);
   read_linear_words<<<blocks_for(words, 1), threads, LinearMemory::bytes(job.view)>>>(job, words);
   check_launch();
 }

@@ -67,7 +67,7 @@ class ReflectionProgram : public MixerProgram {
     scan_.lacks = program.table(program.tokens(), values * shape_.reflections);
     scan_.states = program.numbers(scan_.teams() * shape_.keys * shape_.values);
     const std::uint64_t most = ReflectionAdjoint{scan_}.own_numbers();
-    if (most > kMostTeamNumbers) scan_.large = program.numbers(scan_.teams() * most);
+    if (most > kMaxTeamNumbers) scan_.large = program.numbers(scan_.teams() * most);
     program.teams(ReflectionForward{scan_});
   }
 

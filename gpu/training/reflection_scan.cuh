@@ -12,7 +12,7 @@
 namespace krohn {
 
 /// Numbers of a team that lie in shared memory at most; larger ones are given `large`.
-inline constexpr std::size_t kMostTeamNumbers = 24 * 1024;
+inline constexpr std::size_t kMaxTeamNumbers = 24 * 1024;
 
 struct ReflectionScan {
   Source source;

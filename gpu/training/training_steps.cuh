@@ -144,9 +144,9 @@ struct FindNorm : OptimiserStep {
     });
     add_by_tree<kThreads>(team, sums, 2);
     team.each(1, [&](std::uint32_t) {
-      constexpr double kGreatest = 1.7976931348623157e308;
+      constexpr double kMax = 1.7976931348623157e308;
       norms[m] = sqrt(sums[0]);
-      if (!(norms[m] <= kGreatest) || !(sums[kThreads] <= kGreatest)) failed[m] = 1;
+      if (!(norms[m] <= kMax) || !(sums[kThreads] <= kMax)) failed[m] = 1;
     });
   }
 };

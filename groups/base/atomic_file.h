@@ -74,17 +74,17 @@ void require_writable(const std::string& path);
 /// Makes the folder and those above it, where they do not exist. Throws SystemError.
 void make_folder(const std::string& path);
 
-inline constexpr std::size_t kMostBytes = std::size_t{4} << 30;
-inline constexpr std::size_t kMostTextBytes = std::size_t{512} << 20;
+inline constexpr std::size_t kMaxBytes = std::size_t{4} << 30;
+inline constexpr std::size_t kMaxTextBytes = std::size_t{512} << 20;
 
 /// The whole file ("-": standard input). Throws SystemError when it cannot be read, LimitError past `max_bytes`.
 /// `look` is given what there is after each piece and may throw: what is endless or enormous and no such file at all is
 /// then refused by its beginning.
-std::string read_file(const std::string& path, std::size_t max_bytes = kMostBytes,
+std::string read_file(const std::string& path, std::size_t max_bytes = kMaxBytes,
                       const std::function<void(std::string_view)>& look = {});
 
 /// The same for text. Throws InputError for what begins as a file of another kind, and at the first zero byte.
-std::string read_text_file(const std::string& path, std::size_t max_bytes = kMostTextBytes);
+std::string read_text_file(const std::string& path, std::size_t max_bytes = kMaxTextBytes);
 
 /// The kind of a file with this beginning, for a message: "a ZIP archive, such as PyTorch's .pt files". Empty when the
 /// beginning does not tell.

@@ -20,10 +20,10 @@ std::string group_label(const PermutationGroup& group) { return group.name().emp
 class SmallElements {
  public:
   explicit SmallElements(const PermutationGroup& group) : chain_(group), degree_(group.degree()) {
-    constexpr Point kMostPoints = 200;  // n³/3 membership tests
-    if (degree_ > kMostPoints)
+    constexpr Point kMaxPoints = 200;  // n³/3 membership tests
+    if (degree_ > kMaxPoints)
       throw LimitError(fmt::format("{} acts on {}; sets of small cycles are listed up to {}", group_label(group),
-                                   counted(degree_, "point"), kMostPoints));
+                                   counted(degree_, "point"), kMaxPoints));
   }
 
   std::vector<Permutation> transpositions() const {

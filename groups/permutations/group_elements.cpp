@@ -84,11 +84,11 @@ std::size_t checked_order(const PermutationGroup& group, std::uint64_t max_eleme
   if (exact > max_elements)
     throw LimitError(fmt::format("{} has {} elements; the limit for listing them is {} (--max-states)",
                                  group.name().empty() ? "this group" : group.name(), exact.str(), max_elements));
-  constexpr std::uint64_t kMostImages = 100'000'000;  // 400 MB, twice while they are sorted
-  if (exact * group.degree() > kMostImages)
+  constexpr std::uint64_t kMaxImages = 100'000'000;  // 400 MB, twice while they are sorted
+  if (exact * group.degree() > kMaxImages)
     throw LimitError(fmt::format("{} has {} elements on {}; listing them would take more than {} numbers",
                                  group.name().empty() ? "this group" : group.name(), exact.str(),
-                                 counted(group.degree(), "point"), kMostImages));
+                                 counted(group.degree(), "point"), kMaxImages));
   return static_cast<std::size_t>(exact);
 }
 

@@ -39,9 +39,9 @@ std::string operand(const std::string& name) {
 }
 
 void check_degree(std::uint64_t degree) {
-  constexpr std::uint64_t kMostPoints = 10'000'000;
-  if (degree > kMostPoints)
-    throw LimitError(fmt::format("this group would act on {}; the limit is {}", counted(degree, "point"), kMostPoints));
+  constexpr std::uint64_t kMaxPoints = 10'000'000;
+  if (degree > kMaxPoints)
+    throw LimitError(fmt::format("this group would act on {}; the limit is {}", counted(degree, "point"), kMaxPoints));
 }
 
 }  // namespace

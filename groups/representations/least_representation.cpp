@@ -168,8 +168,8 @@ void CharacterTable::find_classes() {
     conjugators.emplace_back(generator.value.inverse(), generator.value);
   for (ElementIndex first = 0; first < elements_.size(); ++first) {
     if (class_of_[first] != kNone) continue;
-    if (classes() == kMostClasses)
-      throw LimitError(fmt::format("the group has more than {} conjugacy classes", kMostClasses));
+    if (classes() == kMaxClasses)
+      throw LimitError(fmt::format("the group has more than {} conjugacy classes", kMaxClasses));
     std::vector<ElementIndex> members{first};
     class_of_[first] = classes();
     for (std::size_t i = 0; i < members.size(); ++i) {

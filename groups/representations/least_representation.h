@@ -28,7 +28,7 @@ struct RealIrreducible {
 /// F_p, as many as there are classes, hence all of them; the squares of the degrees add up to |G|.
 class CharacterTable {
  public:
-  static constexpr std::uint32_t kMostClasses = 64;
+  static constexpr std::uint32_t kMaxClasses = 64;
 
   /// O(|G| · classes · degree · log |G| + classes⁴). Throws LimitError for more elements or classes.
   static CharacterTable of(const PermutationGroup& group, std::uint64_t max_elements = 20'000);

@@ -81,10 +81,10 @@ std::optional<std::string> alternating_name(const Integer& order) {
 
 /// PSL(2,q) by q(q²−1)/gcd(2, q−1); q up to 10⁶.
 std::optional<std::string> linear_name(const Integer& order) {
-  constexpr double kMost = 1e6;
+  constexpr double kMax = 1e6;
   for (const int halves : {1, 2}) {
     const double root = std::cbrt(order.convert_to<double>() * halves);
-    if (root > kMost) return {};
+    if (root > kMax) return {};
     const auto nearest = static_cast<std::uint64_t>(root);
     for (std::uint64_t q = nearest; q <= nearest + 2; ++q)
       if (q >= 7 && Integer(q) * (q * q - 1) / (q % 2 ? 2 : 1) == order && prime_of_power(q))

@@ -106,8 +106,8 @@ class Splitter {
     if (is_abelian(group_)) return {};
     if (auto pair = by_orbits()) return pair;
     if (auto pair = product_of(derived_subgroup(group_), centre(group_, options_))) return pair;
-    constexpr int kMostElements = 1000;
-    if (size_ <= kMostElements) return by_classes();
+    constexpr int kMaxElements = 1000;
+    if (size_ <= kMaxElements) return by_classes();
     return {};
   }
 
@@ -144,14 +144,14 @@ class Splitter {
 
   /// Normal closures of one or two classes, the small ones first.
   std::optional<Pair> by_classes() const {
-    constexpr std::size_t kMostSubgroups = 60;
+    constexpr std::size_t kMaxSubgroups = 60;
     std::vector<std::pair<Integer, PermutationGroup>> normal;
     const auto add = [&](const PermutationGroup& subgroup) {
       const Integer size = size_of(subgroup);
       const bool known = std::any_of(normal.begin(), normal.end(), [&](const auto& other) {
         return other.first == size && size_of(join(other.second, subgroup)) == size;
       });
-      if (!known && size > 1 && size < size_ && normal.size() < kMostSubgroups) normal.emplace_back(size, subgroup);
+      if (!known && size > 1 && size < size_ && normal.size() < kMaxSubgroups) normal.emplace_back(size, subgroup);
     };
     for (const ConjugacyClass& one : conjugacy_classes(group_))
       add(normal_closure(group_, std::vector{one.representative}));

@@ -13,7 +13,7 @@
 namespace krohn {
 namespace {
 
-constexpr std::uint32_t kMostElements = 31;
+constexpr std::uint32_t kMaxElements = 31;
 
 /// A group by its multiplication table; element 0 is the identity.
 class Table {
@@ -177,9 +177,9 @@ std::vector<Table> tables_of_order(std::uint32_t order) {
 }  // namespace
 
 std::vector<PermutationGroup> groups_of_order(std::uint32_t order) {
-  if (order == 0 || order > kMostElements)
+  if (order == 0 || order > kMaxElements)
     throw InputError(fmt::format("groups of order {}", order),
-                     fmt::format("only those of orders 1 to {} are listed", kMostElements));
+                     fmt::format("only those of orders 1 to {} are listed", kMaxElements));
   std::vector<PermutationGroup> groups;
   for (const Table& table : tables_of_order(order)) {
     std::vector<Permutation> generators;

@@ -52,7 +52,7 @@ Interval cosine_enclosure(const Turn& turn) {
 
 using Integer = boost::multiprecision::cpp_int;
 
-constexpr unsigned kFirstBits = 128, kMostBits = 1U << 15, kGuardBits = 64;
+constexpr unsigned kFirstBits = 128, kMaxBits = 1U << 15, kGuardBits = 64;
 
 /// Σ (−1)^k / ((2k + 1) d^(2k+1)), in units of 2^−bits; every term is off by less than a unit, and so is the rest.
 Integer inverse_tangent(unsigned d, unsigned bits) {
@@ -62,7 +62,7 @@ Integer inverse_tangent(unsigned d, unsigned bits) {
   return sum;
 }
 
-/// cos 2πk/N in units of 2^−bits, off by less than 2 units, for 0 ≤ k < N and at most kMostBits bits. With 64 bits more
+/// cos 2πk/N in units of 2^−bits, off by less than 2 units, for 0 ≤ k < N and at most kMaxBits bits. With 64 bits more
 /// every operation is off by a unit: π (Machin) by 20 · (bits + 64) units, less than 2^20, and the angle by twice that;
 /// the series by 2 units for every one of fewer than 2^13 terms, which later terms multiply by at most e^2π, less than
 /// 2^10. Together that is less than 2^25, and half a unit of the result is 2^63.
@@ -170,7 +170,7 @@ int CyclotomicField::sign(const ExactNumber& number) const {
   if (number.empty()) return 0;
   const Interval near = enclosure(number);
   if (!near.contains(0)) return near.lower() > 0 ? 1 : -1;
-  for (unsigned bits = kFirstBits; bits <= kMostBits; bits *= 2) {
+  for (unsigned bits = kFirstBits; bits <= kMaxBits; bits *= 2) {
     Rational sum = 0, error = 0;
     for (std::size_t k = 0; k < number.size(); ++k) {
       if (number[k] == 0) continue;

@@ -8,7 +8,7 @@
 namespace krohn {
 namespace {
 
-constexpr std::size_t kGreatestByEigenvectors = 64;
+constexpr std::size_t kMaxByEigenvectors = 64;
 
 /// max over rows i of Σ_j |m_ij|.
 double greatest_row_sum(const IntervalMatrix& m) {
@@ -103,7 +103,7 @@ double frobenius_norm_bound(const IntervalMatrix& m) {
 double spectral_norm_bound(const IntervalMatrix& m) {
   if (m.rows() == 0 || m.columns() == 0) return 0;
   if (!is_finite(m)) return directed::kInfinity;
-  if (m.rows() > kGreatestByEigenvectors) return norm_by_sums(m);
+  if (m.rows() > kMaxByEigenvectors) return norm_by_sums(m);
   const IntervalMatrix gram = transpose(m) * m;
   if (!is_finite(gram)) return directed::kInfinity;
   return std::min(norm_by_sums(m), root_up(greatest_eigenvalue_bound(gram)));

@@ -8,7 +8,7 @@ namespace krohn {
 namespace {
 
 constexpr std::align_val_t kLine{64};
-constexpr std::size_t kOctaves = 18, kParts = 8, kLeast = 64, kMostKept = std::size_t{64} << 20;
+constexpr std::size_t kOctaves = 18, kParts = 8, kLeast = 64, kMaxKept = std::size_t{64} << 20;
 
 /// Blocks that a thread has given back, by size: 64 bytes to 16 MB, eight sizes an octave.
 class Kept {
@@ -23,7 +23,7 @@ class Kept {
     return block;
   }
   bool keep(void* block, std::size_t place) {
-    if (bytes_ + size_at(place) > kMostKept) return false;
+    if (bytes_ + size_at(place) > kMaxKept) return false;
     blocks_[place].push_back(block);
     bytes_ += size_at(place);
     return true;

@@ -43,9 +43,9 @@ Order::Kind parse_kind(std::string_view name, std::string_view order) {
 std::uint32_t parse_block(std::string_view digits, std::string_view order) {
   std::uint32_t block = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), block);
-  if (error != std::errc() || end != digits.data() + digits.size() || block == 0 || block > Order::kGreatestBlock)
+  if (error != std::errc() || end != digits.data() + digits.size() || block == 0 || block > Order::kMaxBlock)
     throw InputError(
-        order, fmt::format("after the colon comes how many letters are taken together, 1 … {}", Order::kGreatestBlock));
+        order, fmt::format("after the colon comes how many letters are taken together, 1 … {}", Order::kMaxBlock));
   return block;
 }
 

@@ -25,7 +25,7 @@ struct Order {
   std::uint32_t block = 0;
 
   static constexpr std::uint32_t kDefaultChunk = 64;  ///< flash-linear-attention's
-  static constexpr std::uint32_t kGreatestBlock = std::uint32_t{1} << 20;
+  static constexpr std::uint32_t kMaxBlock = std::uint32_t{1} << 20;
 
   bool is_sequential() const { return kind == Kind::kSequential; }
   friend bool operator==(const Order&, const Order&) = default;

@@ -681,7 +681,7 @@ void tell_flags(Audit& audit, const AuditRule& rule, const nlohmann::json& confi
 
 /// Python writes infinity as `Infinity`, which is no JSON; as a limit it is one that no double passes.
 std::string without_infinities(std::string text) {
-  constexpr std::string_view kInfinity = "Infinity", kGreatest = "1.7e308";
+  constexpr std::string_view kInfinity = "Infinity", kMax = "1.7e308";
   bool is_in_text = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (is_in_text && text[i] == '\\')
@@ -689,7 +689,7 @@ std::string without_infinities(std::string text) {
     else if (text[i] == '"')
       is_in_text = !is_in_text;
     else if (!is_in_text && std::string_view(text).substr(i).starts_with(kInfinity))
-      text.replace(i, kInfinity.size(), kGreatest);
+      text.replace(i, kInfinity.size(), kMax);
   }
   return text;
 }

@@ -368,8 +368,8 @@ class Reader {
     }
     const std::uint64_t times = json["times"].large_number();
     if (times == 0 || part.empty()) throw InputError(json.place(), "no letters");
-    if (times > (kMostLetters - word.size()) / part.size())
-      throw LimitError(fmt::format("{}: a word of more than {} letters", json.place(), kMostLetters));
+    if (times > (kMaxLetters - word.size()) / part.size())
+      throw LimitError(fmt::format("{}: a word of more than {} letters", json.place(), kMaxLetters));
     for (std::uint64_t i = 0; i < times; ++i) word.insert(word.end(), part.begin(), part.end());
   }
 
@@ -379,7 +379,7 @@ class Reader {
         SampledWords{json["seed"].large_number(), json["words"].large_number(), json["length"].large_number()};
   }
 
-  static constexpr std::uint64_t kMostLetters = std::uint64_t{1} << 28;
+  static constexpr std::uint64_t kMaxLetters = std::uint64_t{1} << 28;
 
   Lines lines_;
   const CheckedModel& model_;
@@ -420,7 +420,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint32_t kNowhere = UINT32_MAX;  ///< where a letter that cannot stand would lead
-constexpr std::size_t kMostOperations = 100'000;
+constexpr std::size_t kMaxOperations = 100'000;
 
 constexpr const char* kEnd = "answer by";  ///< the last of the operations' steps
 
@@ -495,7 +495,7 @@ Operations operations_of(const std::function<StrictJson()>& next_line, const Cer
     throw InputError(first.place(), "expected the step \"operations\"");
   first.require_keys({"step", "tokens", "before", "after"});
   Operations operations{{}, first["tokens"].numbers(), first["before"].numbers(), first["after"].numbers(), {}, {}, 0};
-  while (operations.list.size() < kMostOperations) {
+  while (operations.list.size() < kMaxOperations) {
     const StrictJson json = next_line();
     Operation operation{json.has("step") ? json["step"].text() : ""};
     if (operation.what == kEnd) {
@@ -538,7 +538,7 @@ Operations operations_of(const std::function<StrictJson()>& next_line, const Cer
     }
     operations.list.push_back(std::move(operation));
   }
-  throw LimitError(fmt::format("{}: more than {} operations", first.place(), kMostOperations));
+  throw LimitError(fmt::format("{}: more than {} operations", first.place(), kMaxOperations));
 }
 
 Json step_of(const TrackedAutomaton& language, std::span<const std::string> outputs) {

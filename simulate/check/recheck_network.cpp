@@ -393,7 +393,7 @@ namespace {
 
 using Rationals = std::vector<Rational>;
 
-constexpr std::uint32_t kMostRows = 64;
+constexpr std::uint32_t kMaxRows = 64;
 
 Rationals rationals(const auto& numbers) {
   Rationals result;
@@ -642,9 +642,9 @@ class Horizon {
 std::string check_horizon(const LinearHorizon& proof, const Network& network, const RecheckedNetwork& plain) {
   require(network.layers.size() == 1, "a linear horizon is of one layer");
   const Layer& layer = network.layers[0];
-  if (layer.dimension > kMostRows)
+  if (layer.dimension > kMaxRows)
     throw LimitError(fmt::format("{} rows, and this checker multiplies matrices of at most {} in rational arithmetic",
-                                 layer.dimension, kMostRows));
+                                 layer.dimension, kMaxRows));
   Horizon horizon(proof, network, plain);
   horizon.check_table();
   horizon.check_length(proof.length);

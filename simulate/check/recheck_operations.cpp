@@ -21,8 +21,8 @@
 namespace krohn {
 namespace {
 
-constexpr std::uint64_t kMostNumbers = std::uint64_t{1} << 26;   ///< of all lists together
-constexpr std::uint64_t kMostProducts = std::uint64_t{1} << 36;  ///< in one list
+constexpr std::uint64_t kMaxNumbers = std::uint64_t{1} << 26;   ///< of all lists together
+constexpr std::uint64_t kMaxProducts = std::uint64_t{1} << 36;  ///< in one list
 
 /// a + b is first + second.
 std::pair<double, double> exact_sum(double a, double b) {
@@ -455,7 +455,7 @@ class Evaluated final : public RecheckedReader {
   using List = std::vector<Real>;
   using Place = std::pair<std::size_t, std::size_t>;  ///< a number: its list, and where
   static constexpr bool kEncloses = std::is_same_v<Real, Enclosed>;
-  static constexpr std::size_t kMostLeaves = 6;
+  static constexpr std::size_t kMaxLeaves = 6;
 
   /// One list, or of intervals two.
   static std::vector<RecheckedNumbers> remembered(const List& numbers) {
@@ -496,8 +496,8 @@ class Evaluated final : public RecheckedReader {
   }
 
   List& resized(std::size_t i, std::uint64_t size) {
-    if (size > kMostNumbers || (numbers_ += size) > kMostNumbers)
-      throw LimitError(fmt::format("list {}: more than {} numbers in all", i, kMostNumbers));
+    if (size > kMaxNumbers || (numbers_ += size) > kMaxNumbers)
+      throw LimitError(fmt::format("list {}: more than {} numbers in all", i, kMaxNumbers));
     lists_[i].resize(size);
     return lists_[i];
   }
@@ -544,10 +544,10 @@ class Evaluated final : public RecheckedReader {
     std::uint64_t size = 1;
     for (const std::uint32_t extent : operation.shape) {
       size *= extent;
-      if (size > kMostNumbers) throw LimitError(bad("too many numbers"));
+      if (size > kMaxNumbers) throw LimitError(bad("too many numbers"));
     }
     resized(i, size);
-    if (size * std::max(1U, operation.terms) > kMostProducts) throw LimitError(bad("too many products"));
+    if (size * std::max(1U, operation.terms) > kMaxProducts) throw LimitError(bad("too many products"));
     for (std::size_t v = 0; v < views; ++v) {
       const Operation::View& view = operation.of[v];
       const bool is_summed = has_terms && v < 2;
@@ -632,7 +632,7 @@ class Evaluated final : public RecheckedReader {
     if (std::string_view(computed_[from.first]->name) == "multiply" &&
         std::find_first_of(at(before), at(between), at(between), leaves.end()) != at(between))
       return false;
-    return std::set(leaves.begin(), leaves.end()).size() <= kMostLeaves;
+    return std::set(leaves.begin(), leaves.end()).size() <= kMaxLeaves;
   }
 
   void prepare_leaves(std::size_t i) {

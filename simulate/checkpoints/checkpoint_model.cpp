@@ -312,7 +312,7 @@ constexpr double kWhole = 0x1p24;          ///< whole numbers up to here are flo
 constexpr double kLeastNormal = 0x1p-126;  ///< whole numbers of grains from here on neither vanish nor are flushed
 constexpr double kLargestGrain = 0x1p103;  ///< 2^24 of these are finite floats
 constexpr double kEmpties = -128;  ///< e^x is zero in fp32 from −104 on, and by whatever algorithm from here on
-constexpr std::uint64_t kMostProducts = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMaxProducts = std::uint64_t{1} << 30;
 
 bool is_whole(double x) { return x == std::floor(x); }
 
@@ -436,7 +436,7 @@ ChunkBound bound_in_chunks(const Checkpoint& checkpoint, const CheckpointModel& 
   if (checkpoint.tokens.begin) tokens.insert(*checkpoint.tokens.begin);
   const std::size_t keys = config.key_dim, values = config.value_dim;
   if (std::popcount(keys) != 1 || std::countr_zero(keys) % 2 != 0) return no("√K is no power of two");
-  if (tokens.size() * tokens.size() * config.heads * keys > kMostProducts) return no("there are too many letters");
+  if (tokens.size() * tokens.size() * config.heads * keys > kMaxProducts) return no("there are too many letters");
   std::vector<CheckpointModel::FirstStep> rows;
   for (const std::uint32_t token : tokens) rows.push_back(model.first_step(token));
   for (std::size_t head = 0; head < config.heads; ++head) {

@@ -75,7 +75,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kMostShare = 0.35;  ///< as integer_code's: at half of the distance another class is as near
+constexpr double kMaxShare = 0.35;  ///< as integer_code's: at half of the distance another class is as near
 
 /// S such that |S δ|² is what δ makes of the logits' differences, squared, summed over 0 … kAhead letters ahead and
 /// averaged over words of each length.
@@ -193,12 +193,12 @@ void merge_nearest(Congruence& congruence, const MatrixXd& seen, Index most_clas
 }  // namespace
 
 std::optional<StateCode> state_code(const LearnedCode& learned, const MatrixXd& reads, Index most_classes) {
-  constexpr Index kMostPoints = 4096;  // all pairs are compared
+  constexpr Index kMaxPoints = 4096;  // all pairs are compared
   const Index points = learned.points.cols();
   const auto fits = [&](const MatrixXd& letter) {
     return letter.rows() == learned.points.rows() && letter.cols() == learned.points.rows();
   };
-  if (learned.points.size() == 0 || points > kMostPoints || most_classes < 2 || reads.cols() != learned.points.rows() ||
+  if (learned.points.size() == 0 || points > kMaxPoints || most_classes < 2 || reads.cols() != learned.points.rows() ||
       !std::ranges::all_of(learned.letters, fits))
     return std::nullopt;
   const MatrixXd sight = seen_by(reads, learned.letters), seen = sight * learned.points;
@@ -210,7 +210,7 @@ std::optional<StateCode> state_code(const LearnedCode& learned, const MatrixXd& 
     const auto [class_of, classes] = congruence.classes();
     if (classes < 2) return std::nullopt;
     Attempt made = attempt(learned, sight, class_of, classes);
-    if (made.found.share <= kMostShare) return std::move(made.found);
+    if (made.found.share <= kMaxShare) return std::move(made.found);
     Index worst = 0;
     made.worst.maxCoeff(&worst);
     const auto point_of = [&, &of = class_of](Index c) {
@@ -222,7 +222,7 @@ std::optional<StateCode> state_code(const LearnedCode& learned, const MatrixXd& 
 
 namespace {
 
-constexpr std::uint64_t kMostReadoutSteps = 20'000;
+constexpr std::uint64_t kMaxReadoutSteps = 20'000;
 constexpr double kMargin = 0.5;  ///< nats, at which descent on the read-out ends
 
 /// h ↦ A h + b of every block, as a matrix for (h, 1): s × (s + 1).
@@ -391,7 +391,7 @@ bool refine_readout(Rounded& rounded, const LearnedStates& seen, bool has_bias, 
   if (step(0) > 0) return true;
   // The loss is convex, and its second derivative at most half the sum of the squares.
   const double rate = 2 / (rounded.points.squaredNorm() + static_cast<double>(rounded.points.cols()));
-  while (steps < kMostReadoutSteps) {
+  while (steps < kMaxReadoutSteps) {
     ++steps;
     if (step(rate) >= kMargin) return true;
   }

@@ -27,7 +27,7 @@ namespace {
 bool has_reflections(const SequenceModel<float>& model) { return mixer_of<ReflectionShape>(model) != nullptr; }
 
 /// States of a rounded model are about as many as those of its automaton; one with many more is not closed.
-constexpr std::uint64_t kMostPairs = 200'000, kLongLetters = 20'000;
+constexpr std::uint64_t kMaxPairs = 200'000, kLongLetters = 20'000;
 
 Certificate prove(const SequenceModel<float>& model, const Task& task, const char* name, std::uint64_t most_pairs) {
   const ReadModel read = subject_of(trained_machine(model, task, Precision::kFp32), task);
@@ -40,7 +40,7 @@ Certificate prove(const SequenceModel<float>& model, const Task& task, const cha
 }
 
 Certificate prove(const SequenceModel<float>& model, const Task& task) {
-  return prove(model, task, "the rounded model", kMostPairs);
+  return prove(model, task, "the rounded model", kMaxPairs);
 }
 
 }  // namespace
@@ -124,16 +124,16 @@ Closing close_cells(const SequenceModel<float>& model, const Task& task, std::ve
 /// Trains what reads the rounded states, until the proof succeeds or cannot.
 ProvedClosing proved_behind(Closing closing, const std::vector<bool>& is_free, const Task& task,
                             const TrainOptions& training) {
-  constexpr std::uint64_t kMostSteps = 1000;  // proofs that succeed took a hundred
+  constexpr std::uint64_t kMaxSteps = 1000;  // proofs that succeed took a hundred
   ProvedClosing result;
   result.closing = std::move(closing);
   if (result.closing.model == nullptr) return result;
   const auto is_decided = [&] {
     result.certificate = prove(*result.closing.model, task);
     // The read-out does not change which states there are, so that too many stay too many.
-    return result.certificate.is<Proved>() || result.certificate.pairs >= kMostPairs;
+    return result.certificate.is<Proved>() || result.certificate.pairs >= kMaxPairs;
   };
-  result.closing.readout_steps = refine_readout(*result.closing.model, task, training, is_free, kMostSteps, is_decided);
+  result.closing.readout_steps = refine_readout(*result.closing.model, task, training, is_free, kMaxSteps, is_decided);
   return result;
 }
 

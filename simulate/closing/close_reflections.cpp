@@ -69,12 +69,12 @@ class RootSearch {
   }
 
  private:
-  static constexpr std::uint64_t kMostTries = 5'000'000;
+  static constexpr std::uint64_t kMaxTries = 5'000'000;
 
   bool place(Index at) {
     if (at == found_.cols()) return true;
     for (const VectorXd& root : roots_) {
-      if (++tries_ > kMostTries) return false;
+      if (++tries_ > kMaxTries) return false;
       bool fits = true;
       for (Index i = 0; i < at && fits; ++i) fits = found_.col(i).dot(root) == products_(i, at);
       if (!fits) continue;
@@ -302,8 +302,8 @@ bool HeldStates::tell_answers(const TrackedAutomaton& tracked) const {
 
 std::optional<std::size_t> silence_strays(std::vector<std::optional<Head>>& heads, const TaskAutomaton& input,
                                           const TrackedAutomaton& tracked) {
-  constexpr std::size_t kMostStates = 2000;
-  const auto alone = held_states({}, input, tracked, kMostStates);
+  constexpr std::size_t kMaxStates = 2000;
+  const auto alone = held_states({}, input, tracked, kMaxStates);
   if (!alone) return std::nullopt;
   const std::size_t states = alone->at.size();
   struct Finite {
@@ -314,7 +314,7 @@ std::optional<std::size_t> silence_strays(std::vector<std::optional<Head>>& head
   for (const std::optional<Head>& head : heads)
     if (head) {
       const Head* const own = &*head;
-      if (const auto held = held_states({&own, 1}, input, tracked, kMostStates))
+      if (const auto held = held_states({&own, 1}, input, tracked, kMaxStates))
         finite.push_back({own, held->at.size()});
     }
   std::ranges::stable_sort(finite, {}, &Finite::held);
@@ -323,7 +323,7 @@ std::optional<std::size_t> silence_strays(std::vector<std::optional<Head>>& head
   for (std::size_t i = 0; i < finite.size() && !tell; ++i) {
     kept.push_back(finite[i].head);
     if (i + 1 < finite.size() && finite[i + 1].held == states) continue;  // all that follow stay
-    if (const auto held = held_states(kept, input, tracked, kMostStates))
+    if (const auto held = held_states(kept, input, tracked, kMaxStates))
       tell = held->tell_answers(tracked);
     else
       kept.pop_back();
@@ -450,11 +450,11 @@ LearnedPoints learned_points(const Head& head, const TaskAutomaton& input, const
 
 /// The finest, those of pairs, and joins of them.
 std::set<Congruence> congruences(std::span<const Transformation> letters, Point size) {
-  constexpr std::size_t kMost = 256;
+  constexpr std::size_t kMax = 256;
   std::set<Congruence> found{congruence_generated_by(letters, 0, 0)};
   std::deque<Congruence> of_pairs;
   for (Point a = 0; a < size; ++a)
-    for (Point b = a + 1; b < size && found.size() < kMost; ++b)
+    for (Point b = a + 1; b < size && found.size() < kMax; ++b)
       if (const auto [place, is_new] = found.insert(congruence_generated_by(letters, a, b)); is_new)
         of_pairs.push_back(*place);
   const std::vector<Congruence> generators(of_pairs.begin(), of_pairs.end());
@@ -462,7 +462,7 @@ std::set<Congruence> congruences(std::span<const Transformation> letters, Point 
     const Congruence one = std::move(of_pairs.front());
     of_pairs.pop_front();
     for (const Congruence& other : generators) {
-      if (found.size() == kMost) return found;
+      if (found.size() == kMax) return found;
       if (const auto [place, is_new] = found.insert(join(one, other)); is_new) of_pairs.push_back(*place);
     }
   }
@@ -472,14 +472,14 @@ std::set<Congruence> congruences(std::span<const Transformation> letters, Point 
 }  // namespace
 
 LearnedClasses learned_classes(const Head& head, const TaskAutomaton& input, const TrackedAutomaton& tracked) {
-  constexpr Index kMostNumbers = 300, kMostClasses = 128;
-  constexpr State kMostStates = 2000;
+  constexpr Index kMaxNumbers = 300, kMaxClasses = 128;
+  constexpr State kMaxStates = 2000;
   const HeadReflection& any = head.letters[input.inputs.front()].reflections.front();
   const Index keys = any.key.size(), values = any.value.size();
   LearnedClasses found;
-  if (keys * values >= kMostNumbers || tracked.automaton.states() > kMostStates) return found;
+  if (keys * values >= kMaxNumbers || tracked.automaton.states() > kMaxStates) return found;
   const LearnedPoints learned = learned_points(head, input, tracked, keys, values);
-  const auto code = state_code(learned.code, reads_of(head, input, keys, values), kMostClasses);
+  const auto code = state_code(learned.code, reads_of(head, input, keys, values), kMaxClasses);
   if (!code) return found;
   found.share = code->share;
   Congruence of_point;
@@ -509,8 +509,8 @@ namespace {
 
 /// Column i is x_i − x_{i+1}, of vertices at distance 1; nothing where there is no room.
 std::optional<MatrixXd> edges_of_simplex(Index vertices, Index dimensions) {
-  constexpr Index kMostVertices = 9;  // A_8 in E_8; two blocks of eight coordinates have no root in common
-  if (vertices > kMostVertices || vertices > dimensions + 1) return std::nullopt;
+  constexpr Index kMaxVertices = 9;  // A_8 in E_8; two blocks of eight coordinates have no root in common
+  if (vertices > kMaxVertices || vertices > dimensions + 1) return std::nullopt;
   MatrixXd along = MatrixXd::Zero(dimensions, vertices - 1);
   // e_i − e_{i+1} over √2, in the coordinates of their Cholesky factor.
   for (Index i = 0; i < vertices - 1; ++i) {
@@ -633,7 +633,7 @@ struct Choices {
 
 OnSimplices hold_on_simplices(std::vector<std::optional<Head>>& heads, std::span<const Head> learned,
                               const TaskAutomaton& input, const TrackedAutomaton& tracked) {
-  constexpr std::size_t kMostKept = 1000;
+  constexpr std::size_t kMaxKept = 1000;
   const LetterOfHead& any = learned.front().letters[input.inputs.front()];
   const std::size_t reflections = any.reflections.size();
   const Index keys = any.query.size(), values = any.reflections.front().value.size();
@@ -650,7 +650,7 @@ OnSimplices hold_on_simplices(std::vector<std::optional<Head>>& heads, std::span
       for (const auto& [others, choices] : before) {
         Congruence together = meet(others, alone);
         const auto place = shown.find(together);
-        if (place == shown.end() && shown.size() == kMostKept) continue;
+        if (place == shown.end() && shown.size() == kMaxKept) continue;
         Choices with = choices.with(i, held);
         if (place == shown.end())
           shown.emplace(std::move(together), std::move(with));
@@ -946,14 +946,14 @@ std::vector<bool> told_apart(const TrackedAutomaton& tracked) {
 }  // namespace
 
 std::string why_no_layer_of_contractions(const TrackedAutomaton& tracked) {
-  constexpr State kMostStates = 2000;
-  constexpr std::uint64_t kMostElements = 5000;
+  constexpr State kMaxStates = 2000;
+  constexpr std::uint64_t kMaxElements = 5000;
   const Dfa& automaton = tracked.automaton;
-  if (automaton.states() > kMostStates) return {};
+  if (automaton.states() > kMaxStates) return {};
   ToldApart apart;
   apart.pairs = told_apart(tracked);
   for (const Output wanted : tracked.wanted) apart.is_dead.push_back(wanted == TrackedAutomaton::kNoSuchWord);
-  const CrossingSearch search = crossing_idempotents(automaton, kMostElements, apart);
+  const CrossingSearch search = crossing_idempotents(automaton, kMaxElements, apart);
   if (!search.found) return {};
   const Word before = word_between(automaton, automaton.initial(), search.found->from);
   return fmt::format(

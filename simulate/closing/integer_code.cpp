@@ -39,7 +39,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr Index kMostPoints = 200;
+constexpr Index kMaxPoints = 200;
 constexpr double kSame = 1e-6;        ///< of the greater of two sizes, in which they may differ and be one
 constexpr double kRoundings = 1e-11;  ///< of the greatest square of a size, the same of two squares
 
@@ -75,9 +75,9 @@ std::optional<GroupCopies> permuted(const std::vector<LearnedCode::Move>& moves,
 /// The mean of g M gᵀ over the group that the letters generate: that over the letters and the identity, again and
 /// again. Nothing where that does not come to rest.
 std::optional<MatrixXd> mean_over_group(MatrixXd matrix, const std::vector<std::vector<std::uint32_t>>& next) {
-  constexpr int kMostRounds = 1000;
+  constexpr int kMaxRounds = 1000;
   const double near = 1e-14 * matrix.cwiseAbs().maxCoeff();
-  for (int round = 0; round < kMostRounds; ++round) {
+  for (int round = 0; round < kMaxRounds; ++round) {
     MatrixXd mean = matrix;
     for (const auto& images : next)
       for (Index j = 0; j < matrix.cols(); ++j)
@@ -110,7 +110,7 @@ std::vector<GroupCopies::Copy> copies_of(const VectorXd& squares) {
 
 std::optional<GroupCopies> group_copies(const MatrixXd& points, const std::vector<LearnedCode::Move>& moves,
                                         std::size_t letters) {
-  if (points.cols() > kMostPoints) return std::nullopt;
+  if (points.cols() > kMaxPoints) return std::nullopt;
   auto found = permuted(moves, letters, static_cast<std::size_t>(points.cols()));
   if (!found || found->points.empty()) return std::nullopt;
   const MatrixXd own = points(Eigen::all, found->points);
@@ -125,9 +125,9 @@ std::optional<GroupCopies> group_copies(const MatrixXd& points, const std::vecto
 
 namespace {
 
-constexpr int kMostDenominator = 12;
+constexpr int kMaxDenominator = 12;
 constexpr double kClear = 0.25;  ///< coordinates farther from an integer are not taken for one
-constexpr double kMostEntry = 1 << 20;
+constexpr double kMaxEntry = 1 << 20;
 
 double greatest(const MatrixXd& numbers) { return numbers.size() == 0 ? 0 : numbers.cwiseAbs().maxCoeff(); }
 
@@ -163,9 +163,9 @@ MatrixXd lattice_basis(const MatrixXd& generators, double d) {
 MatrixXd nearest_integers(const MatrixXd& numbers) { return (numbers.array().round() + 0.0).matrix(); }
 
 std::optional<LatticeCoordinates> lattice_coordinates(const MatrixXd& pivots, const MatrixXd& in_pivots) {
-  for (int d = 1; d <= kMostDenominator; ++d) {
+  for (int d = 1; d <= kMaxDenominator; ++d) {
     const MatrixXd multiples = d * in_pivots, rounded = nearest_integers(multiples);
-    if (greatest(multiples - rounded) > kClear || greatest(rounded) > kMostEntry) continue;
+    if (greatest(multiples - rounded) > kClear || greatest(rounded) > kMaxEntry) continue;
     if (d == 1) return LatticeCoordinates{pivots, rounded};
     const MatrixXd lattice = lattice_basis(rounded, d);
     const MatrixXd points = nearest_integers(lattice.triangularView<Eigen::Lower>().solve(rounded));
@@ -186,7 +186,7 @@ std::optional<LatticeCoordinates> lattice_coordinates(const MatrixXd& points) {
 
 namespace {
 
-constexpr std::size_t kMostCongruences = 4000;
+constexpr std::size_t kMaxCongruences = 4000;
 constexpr double kLeastShare = 1e-3;  ///< of the greatest copy; smaller ones are noise
 constexpr double kGap = 1.5;          ///< between the sizes of copies that count and those that do not
 constexpr double kExact = 1e-6;       ///< how near to integers letters have to be that are exact but for roundings
@@ -223,7 +223,7 @@ std::vector<Classes> congruences(const Action& next, std::size_t points) {
   std::set<Classes> found{apart};
   for (int round = 0; round < 2; ++round)
     for (const Classes& classes : std::vector<Classes>(found.begin(), found.end()))
-      for (std::uint32_t point = 1; point < points && found.size() < kMostCongruences; ++point)
+      for (std::uint32_t point = 1; point < points && found.size() < kMaxCongruences; ++point)
         if (classes[point] != classes[0]) found.insert(merged(classes, 0, point, next));
   std::vector<Classes> all(found.begin(), found.end());
   std::ranges::stable_sort(all, {},
@@ -323,8 +323,8 @@ std::vector<LearnedCopies> learned_copies(const MatrixXd& all_points, const std:
 
 namespace {
 
-constexpr double kMostMove = 0.35;   ///< of a coordinate; a farther one was not nearly an integer
-constexpr double kMostShift = 0.25;  ///< of a point, by the greatest coordinate of all
+constexpr double kMaxMove = 0.35;   ///< of a coordinate; a farther one was not nearly an integer
+constexpr double kMaxShift = 0.25;  ///< of a point, by the greatest coordinate of all
 
 bool holds(const IntegerCode& code, const std::vector<LearnedCode::Move>& moves) {
   return std::ranges::all_of(moves, [&](const LearnedCode::Move& move) {
@@ -343,7 +343,7 @@ std::optional<LettersInBasis> letters_in(const MatrixXd& basis, const LearnedCod
   LettersInBasis letters;
   for (const MatrixXd& letter : learned.letters) {
     letters.trained.push_back(solution(of_basis, directions.transpose() * letter * basis));
-    if (!letters.trained.back().allFinite() || greatest(letters.trained.back()) > kMostEntry) return std::nullopt;
+    if (!letters.trained.back().allFinite() || greatest(letters.trained.back()) > kMaxEntry) return std::nullopt;
     letters.rounded.push_back(nearest_integers(letters.trained.back()));
   }
   return letters;
@@ -354,12 +354,12 @@ std::optional<LettersInBasis> letters_in(const MatrixXd& basis, const LearnedCod
 std::optional<IntegerCode> checked(MatrixXd basis, MatrixXd points, LettersInBasis letters, const LearnedCode& learned,
                                    const MatrixXd& directions) {
   const MatrixXd trained = solution(directions.transpose() * basis, directions.transpose() * learned.points);
-  if (!(greatest(trained - points) <= kMostShift * greatest(points))) return std::nullopt;
+  if (!(greatest(trained - points) <= kMaxShift * greatest(points))) return std::nullopt;
   IntegerCode code{std::move(basis), std::move(points), std::move(letters.rounded), 0};
   if (!holds(code, learned.moves)) return std::nullopt;
   for (const auto& [from, letter, to] : learned.moves)
     code.moved = std::max(code.moved, greatest(letters.trained[letter] * code.points.col(from) - code.points.col(to)));
-  if (code.moved > kMostMove) return std::nullopt;
+  if (code.moved > kMaxMove) return std::nullopt;
   return code;
 }
 

@@ -214,7 +214,7 @@ std::string ProofRounds::why_not() const {
 namespace {
 
 /// For a run that ends without a proof: itself, and twice its options again.
-constexpr std::uint64_t kMostParts = 3;
+constexpr std::uint64_t kMaxParts = 3;
 
 }  // namespace
 
@@ -232,7 +232,7 @@ CertifiedRun train_to_proof(const Task& task, std::string_view model, const Trai
   }
   std::uint64_t steps = 0;
   std::vector<float> reached;
-  for (std::uint64_t part = 0; part < kMostParts; ++part) {
+  for (std::uint64_t part = 0; part < kMaxParts; ++part) {
     TrainOptions own = options;
     own.seed += part << 32;  // another draw
     if (own.sample_seed) *own.sample_seed += part << 32;

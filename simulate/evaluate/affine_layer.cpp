@@ -156,11 +156,11 @@ void AffineLayer<A>::read_matrices(const Layer& layer, Form form) {
   blocks_ = sizes_of(ends);
   std::uint64_t numbers = 0;
   for (const std::uint64_t size : blocks_) numbers += size * size;
-  if (numbers > kGreatestMap)
+  if (numbers > kMaxMap)
     throw LimitError(
         fmt::format("a letter's matrix has {} numbers, more than the {} that orders other than "
                     "sequential compose; take --order sequential",
-                    numbers, kGreatestMap));
+                    numbers, kMaxMap));
   for (std::size_t i = 0; i < letters_.size(); ++i) {
     letters_[i].targets.clear();
     letters_[i].entries = entries_of<A>(matrices[i], dimension_, blocks_);

@@ -155,10 +155,10 @@ class AffineLayer {
     friend bool operator==(const Map&, const Map&) = default;
   };
 
-  /// O(letters · n²) for structured forms. Throws LimitError when a map would take more than kGreatestMap numbers.
+  /// O(letters · n²) for structured forms. Throws LimitError when a map would take more than kMaxMap numbers.
   AffineLayer(const Layer& layer, Form form);
 
-  static constexpr std::uint64_t kGreatestMap = std::uint64_t{1} << 24;
+  static constexpr std::uint64_t kMaxMap = std::uint64_t{1} << 24;
 
   std::uint32_t dimension() const { return dimension_; }
   std::uint32_t columns() const { return columns_; }

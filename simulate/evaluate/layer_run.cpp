@@ -223,11 +223,11 @@ OrderedLayer<A>::OrderedLayer(const Layer& layer, const RoundedLayer<A>& rounded
 template <class A>
 std::size_t OrderedLayer<A>::factors_per_chunk() const {
   const std::uint64_t factors = std::uint64_t{factors_per_letter_} * order_.block;
-  if (factors > kGreatestChunk / (factors + 2 * dimension_))
-    throw LimitError(fmt::format(
-        "a chunk of {} may hold {}, more than the UT transform takes in "
-        "{}; take a smaller chunk",
-        counted(order_.block, "letter"), counted(factors, "reflection"), counted(kGreatestChunk, "number")));
+  if (factors > kMaxChunk / (factors + 2 * dimension_))
+    throw LimitError(
+        fmt::format("a chunk of {} may hold {}, more than the UT transform takes in "
+                    "{}; take a smaller chunk",
+                    counted(order_.block, "letter"), counted(factors, "reflection"), counted(kMaxChunk, "number")));
   return factors;
 }
 

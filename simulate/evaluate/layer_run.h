@@ -42,7 +42,7 @@ class OrderedLayer {
   /// `rounded` is the same layer and must outlive this. Throws LimitError as AffineLayer does.
   OrderedLayer(const Layer& layer, const RoundedLayer<A>& rounded, Form form, Order order);
 
-  static constexpr std::uint64_t kGreatestChunk = std::uint64_t{1} << 26;
+  static constexpr std::uint64_t kMaxChunk = std::uint64_t{1} << 26;
 
   const Order& order() const { return order_; }
   const RoundedLayer<A>& rounded() const { return *rounded_; }
@@ -55,7 +55,7 @@ class OrderedLayer {
 
   /// The most factors of one letter, in the UT form.
   std::size_t factors_per_letter() const { return factors_per_letter_; }
-  /// The most factors of a chunk, in the UT form. Throws LimitError when they could need more than kGreatestChunk
+  /// The most factors of a chunk, in the UT form. Throws LimitError when they could need more than kMaxChunk
   /// numbers.
   std::size_t factors_per_chunk() const;
 

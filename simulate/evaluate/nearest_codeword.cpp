@@ -8,7 +8,7 @@
 namespace krohn {
 namespace {
 
-constexpr double kGreatestMarginWork = 1e8;
+constexpr double kMaxMarginWork = 1e8;
 /// Two different numbers that are 0 or at least this differ by at least 2⁻⁴⁵³, and the square of that is no zero.
 constexpr double kLeastIndexed = 0x1p-400;
 
@@ -18,8 +18,8 @@ constexpr double kLeastIndexed = 0x1p-400;
 /// (1 + s/3) r, and the square computed for it is above (1 + s/3) r² > d: what the reference finds. That takes a small
 /// N, and that no square of a coordinate that matters underflows or overflows. Distances that overflow are no nearer.
 constexpr double kHintSlack = 1e-6;
-constexpr std::size_t kGreatestHintedState = std::size_t{1} << 24;
-constexpr double kLeastRadius = 0x1p-400, kGreatestRadius = 0x1p400;
+constexpr std::size_t kMaxHintedState = std::size_t{1} << 24;
+constexpr double kLeastRadius = 0x1p-400, kMaxRadius = 0x1p400;
 
 bool is_integer(double value) { return std::nearbyint(value) == value; }
 
@@ -39,7 +39,7 @@ NearestCodeword::NearestCodeword(const Layer& layer, std::uint32_t book)
   else
     store_codewords(layer, book);
   radius_ = find_radius();
-  if (radius_ > kLeastRadius && radius_ < kGreatestRadius && state_size_ <= kGreatestHintedState)
+  if (radius_ > kLeastRadius && radius_ < kMaxRadius && state_size_ <= kMaxHintedState)
     accepted_ = radius_ * radius_ * (1 - kHintSlack);
   // Below a handful of numbers the reference is as fast as a hint.
   if (unit_position_.empty() && labels_.size() * state_size_ > 16 && accepted_ > 0) {
@@ -91,14 +91,14 @@ void NearestCodeword::collect_units() {
 double NearestCodeword::find_radius() const {
   if (labels_.size() < 2) return std::numeric_limits<double>::infinity();
   const double radius = measured_radius();
-  return radius > kLeastRadius ? std::min(radius, kGreatestRadius) : 0;
+  return radius > kLeastRadius ? std::min(radius, kMaxRadius) : 0;
 }
 
 /// Exact where that is affordable. Distinct integer codewords differ by at least 1; otherwise the pairs are measured.
 double NearestCodeword::measured_radius() const {
   if (!unit_position_.empty()) return std::sqrt(0.5 * static_cast<double>(state_size_ / unit_stride_));
   const auto count = static_cast<double>(labels_.size());
-  if (count * count * static_cast<double>(state_size_) > kGreatestMarginWork) {
+  if (count * count * static_cast<double>(state_size_) > kMaxMarginWork) {
     if (!std::all_of(codewords_.begin(), codewords_.end(), is_integer)) return 0;
     std::vector<std::span<const double>> sorted;
     for (std::size_t i = 0; i < labels_.size(); ++i)

@@ -81,21 +81,21 @@ class Quantised {
 
   /// The key as integers times the greatest power of two, at most 1, that makes them so.
   Reflection in_integers(const std::vector<std::pair<std::uint32_t, double>>& key) const {
-    constexpr int kMostBits = 31;  // of an integer, and of a power of two whose square is a 64-bit denominator
+    constexpr int kMaxBits = 31;  // of an integer, and of a power of two whose square is a 64-bit denominator
     int bits = 0;
     const auto is_fraction = [&](const auto& entry) {
       return std::nearbyint(std::ldexp(entry.second, bits)) != std::ldexp(entry.second, bits);
     };
-    while (bits <= kMostBits && std::any_of(key.begin(), key.end(), is_fraction)) ++bits;
+    while (bits <= kMaxBits && std::any_of(key.begin(), key.end(), is_fraction)) ++bits;
     Reflection reflection;
     reflection.scale_squared_denominator = std::int64_t{1} << std::min(2 * bits, 62);
     for (const auto& [position, value] : key) {
       const double integer = std::ldexp(value, bits);
-      if (bits > kMostBits || std::fabs(integer) > std::numeric_limits<std::int32_t>::max())
+      if (bits > kMaxBits || std::fabs(integer) > std::numeric_limits<std::int32_t>::max())
         throw InputError(
             fmt::format("a key entry of {} in {} needs more than {} bits after the point, which network "
                         "files do not hold; take a shorter format, or --keys unnormalised or doubled",
-                        value, to_string(format_), kMostBits));
+                        value, to_string(format_), kMaxBits));
       reflection.entries.push_back({position, static_cast<std::int32_t>(integer)});
     }
     return reflection;

@@ -138,9 +138,9 @@ void AutomatonLearner::refine(std::span<const Letter> word) {
 
 namespace {
 
-constexpr std::uint64_t kMostShortWords = 20'000;     ///< of one length, tried one by one
+constexpr std::uint64_t kMaxShortWords = 20'000;      ///< of one length, tried one by one
 constexpr std::size_t kPiece = std::size_t{1} << 20;  ///< letters between looks at whether to stop
-constexpr std::uint64_t kMostPowers = 2'000;          ///< words whose powers are tried
+constexpr std::uint64_t kMaxPowers = 2'000;           ///< words whose powers are tried
 constexpr std::uint64_t kLongestDetour = 4;
 constexpr std::uint64_t kPowerLetters = 4'000'000;  ///< of all powers past the length
 
@@ -213,7 +213,7 @@ class Comparison {
 constexpr std::uint64_t kPolled = 1 << 16;  ///< letters made between two looks at the time
 
 void read_powers(Comparison& comparison, Letter letters, std::uint64_t length, std::uint64_t most_letters) {
-  const std::uint64_t powers = std::min(kMostPowers, std::max<std::uint64_t>(letters, most_letters / (length + 1)));
+  const std::uint64_t powers = std::min(kMaxPowers, std::max<std::uint64_t>(letters, most_letters / (length + 1)));
   for (std::uint64_t base = 1; base <= letters_within(letters, powers, 6); ++base)
     for_each_word(letters, base, [&](const Word& word) {
       Word power;
@@ -248,7 +248,7 @@ void read_detours(Comparison& comparison, const AutomatonLearner& guess, Letter 
 Comparison compare_within(const OutputOracle& machine, const AutomatonLearner& guess, Letter letters,
                           const ExtractOptions& options, std::uint64_t& letters_read) {
   Comparison comparison(machine, guess, Wanted::kAnyDisagreement, options, letters_read);
-  for_each_word(letters, letters_within(letters, kMostShortWords, options.length),
+  for_each_word(letters, letters_within(letters, kMaxShortWords, options.length),
                 [&](const Word& word) { comparison.read(word); });
   if (letters == 0) return comparison;
   read_powers(comparison, letters, options.length, kPowerLetters);
@@ -327,7 +327,7 @@ class Extractor {
       ++extraction.refuted_guesses;
       learner_.refine(*wrong);
     }
-    if (exact_ == nullptr) extraction.all_up_to = letters_within(alphabet_.size(), kMostShortWords, stage.length);
+    if (exact_ == nullptr) extraction.all_up_to = letters_within(alphabet_.size(), kMaxShortWords, stage.length);
   }
 
   void look_beyond(Extraction& extraction) {

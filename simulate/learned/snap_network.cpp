@@ -23,8 +23,8 @@
 namespace krohn {
 namespace {
 
-constexpr double kLeastShare = 0.01;             ///< harmonics below are noise
-constexpr std::uint64_t kMostNumbers = 1 << 22;  ///< of a construction's codes together
+constexpr double kLeastShare = 0.01;            ///< harmonics below are noise
+constexpr std::uint64_t kMaxNumbers = 1 << 22;  ///< of a construction's codes together
 constexpr char kHarmonics[] = "harmonics";
 
 using Element = AbelianStructure::Element;
@@ -121,7 +121,7 @@ std::vector<Candidate> all_candidates(const Dfa& automaton, const StateCentres& 
   wishes.precision = options.precision;
   plan(automaton, wishes, [&](const PlanRow& row, const Network& network) {
     if (row.layers != 1 || row.snap_every > 0) return;
-    if (row.state_numbers * automaton.states() > kMostNumbers) return;
+    if (row.state_numbers * automaton.states() > kMaxNumbers) return;
     const auto is_in = [&](const std::vector<Precision>& list) {
       return std::ranges::count(list, options.precision) > 0;
     };
@@ -159,7 +159,7 @@ SnapResult snap_network(const Dfa& automaton, const StateCentres& centres, const
 
 namespace {
 
-constexpr std::uint64_t kMostPairs = 20'000, kMostBytes = std::uint64_t{1} << 29, kLongLetters = 300'000;
+constexpr std::uint64_t kMaxPairs = 20'000, kMaxBytes = std::uint64_t{1} << 29, kLongLetters = 300'000;
 constexpr std::uint64_t kExtractLength = 32, kExtractWords = 500;
 
 void record(const Certificate& certificate, ModelFindings& findings) {
@@ -175,7 +175,7 @@ void snap(const Dfa& learned, const StateCentres& centres, ModelFindings& findin
   Question question;
   question.subject = &snapped.network;
   question.name = snapped.choices[snapped.chosen].construction;
-  question.how.max_pairs = kMostPairs;
+  question.how.max_pairs = kMaxPairs;
   if (verify(question).certificate.is<Proved>()) findings.snapped = snapped.choices[snapped.chosen].construction;
 }
 
@@ -201,8 +201,8 @@ void examine(const SequenceModel<float>& model, const Task& task, std::uint64_t 
 Certificate table_verdict(const ReadModel& model, const std::function<void(std::uint64_t)>& progress) {
   Question question;
   question.subject = &model;
-  question.how.max_pairs = kMostPairs;
-  question.how.max_bytes = kMostBytes;
+  question.how.max_pairs = kMaxPairs;
+  question.how.max_bytes = kMaxBytes;
   question.how.long_letters = kLongLetters;
   question.how.progress = progress;
   return verify(question).certificate;

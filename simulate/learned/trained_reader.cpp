@@ -210,7 +210,7 @@ TrainedLogits trained_logits(const SequenceModel<float>& model, Precision precis
 }
 
 Contraction measured_contraction(const SequenceModel<float>& model, const Task& task) {
-  constexpr std::size_t kBefore = 12, kSoon = 8, kLate = 24, kMostDirections = 32, kWide = 64;
+  constexpr std::size_t kBefore = 12, kSoon = 8, kLate = 24, kMaxDirections = 32, kWide = 64;
   constexpr double kStep = 1e-4;
   const FloatEnvironment environment;
   const Operations operations = model_operations(model, task, Precision::kFp64);
@@ -227,8 +227,8 @@ Contraction measured_contraction(const SequenceModel<float>& model, const Task& 
   const auto size = static_cast<Eigen::Index>(start[0].size());
   Random random(1);
   Eigen::MatrixXd directions = Eigen::MatrixXd::Identity(size, size);
-  if (start[0].size() > kMostDirections) {
-    directions.resize(size, kMostDirections);
+  if (start[0].size() > kMaxDirections) {
+    directions.resize(size, kMaxDirections);
     fill_normal(std::span(directions.data(), static_cast<std::size_t>(directions.size())), random);
     directions = orthonormal_basis(directions);
   }

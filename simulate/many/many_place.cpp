@@ -153,10 +153,10 @@ class Master {
 
   /// A rank that has less than half of what it may have is given the rest of that.
   void hand_out() {
-    constexpr std::uint64_t kMost = 1024, kParts = 8;
+    constexpr std::uint64_t kMax = 1024, kParts = 8;
     for (unsigned rank = 0; rank < ranks_.size() && next_ < duty_.items.size(); ++rank) {
       const std::uint64_t left = duty_.items.size() - next_;
-      const std::uint64_t each = std::clamp<std::uint64_t>(left / (kParts * all_threads_), 1, kMost);
+      const std::uint64_t each = std::clamp<std::uint64_t>(left / (kParts * all_threads_), 1, kMax);
       const std::uint64_t most = threads_[rank] * each;
       if (open_[rank] >= most || (each > 1 && 2 * open_[rank] > most)) continue;
       const std::uint64_t count = std::min(left, most - open_[rank]);
@@ -300,10 +300,10 @@ SampleReport nothing_read(const std::vector<std::uint64_t>& lengths) {
 }  // namespace
 
 void RoundLength::adapt(Ranks& ranks, double seconds) {
-  constexpr std::uint64_t kEnough = 1000, kMost = std::uint64_t{1} << 32;  // milliseconds; words
+  constexpr std::uint64_t kEnough = 1000, kMax = std::uint64_t{1} << 32;  // milliseconds; words
   const std::uint64_t mine[] = {static_cast<std::uint64_t>(seconds * 1000)};
   const Counts all = ranks.gather(mine);
-  if (*std::ranges::max_element(all) < kEnough / 2) words_ = std::min(2 * words_, kMost);
+  if (*std::ranges::max_element(all) < kEnough / 2) words_ = std::min(2 * words_, kMax);
 }
 
 SampleReport sample_on_ranks(Ranks& ranks, const Network& network, ArithmeticName arithmetic,

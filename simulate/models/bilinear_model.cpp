@@ -20,7 +20,7 @@ namespace {
 using Form = BilinearShape::Form;
 
 /// First weights far below keep no digits in fp32, and at 1e-46 they are zeros, which training cannot leave.
-constexpr double kLeastSpread = 1e-30, kMostSpread = 100;
+constexpr double kLeastSpread = 1e-30, kMaxSpread = 100;
 
 constexpr char kGrammar[] =
     "a bilinear model is `bilinear:PART,PART,…` with one of full, diagonal, rotations, block=B, rank=R, and hidden=H, "
@@ -46,8 +46,8 @@ BilinearShape parse_bilinear_shape(std::string_view text) {
   shape.inputs = parts.count("inputs").value_or(shape.inputs);
   shape.bias = parts.has("bias");
   shape.input_bias = parts.has("input-bias");
-  shape.spread = parts.positive("spread", kMostSpread, kLeastSpread).value_or(0);
-  shape.bias_spread = parts.positive("bias-spread", kMostSpread, kLeastSpread).value_or(0);
+  shape.spread = parts.positive("spread", kMaxSpread, kLeastSpread).value_or(0);
+  shape.bias_spread = parts.positive("bias-spread", kMaxSpread, kLeastSpread).value_or(0);
   if (shape.bias_spread > 0 && !shape.bias && !shape.input_bias)
     parts.refuse(
         "bias-spread is the first size of what is added to the state; add bias or input-bias, or leave it out");

@@ -38,15 +38,15 @@ BatchLoss cross_entropy(std::span<Real> logits, std::uint32_t labels, std::span<
   }
   training_kernels<Real>().softmax(
       {rows, labels, logits.data(), share.data(), away.data(), greatest.data(), sum.data(), best.data()});
-  constexpr double kGreatestProduct = 1e200;  // a sum is at most the number of labels, so that none overflows
-  double loss = 0, product = 1;               // of sums that count once: a logarithm for many of them
+  constexpr double kMaxProduct = 1e200;  // a sum is at most the number of labels, so that none overflows
+  double loss = 0, product = 1;          // of sums that count once: a logarithm for many of them
   for (std::size_t i = 0; i < rows; ++i) {
     logits[i * labels + targets[i].label] -= (1 - smoothing_of(i)) * share[i];
     if (best[i] == targets[i].label) result.right += count_of(i);
     loss += count_of(i) * (static_cast<double>(greatest[i]) - wanted[i]);
     if (count_of(i) > 1)
       loss += count_of(i) * std::log(static_cast<double>(sum[i]));
-    else if ((product *= static_cast<double>(sum[i])) > kGreatestProduct)
+    else if ((product *= static_cast<double>(sum[i])) > kMaxProduct)
       loss += std::log(std::exchange(product, 1));
   }
   result.loss = (loss + std::log(product)) / static_cast<double>(mean);

@@ -33,7 +33,7 @@ class ReflectionMixer : public Mixer<Real> {
 
   bool needs_own_rows() const override { return shape_.taps > 0; }
   bool combines(std::size_t sources) const override {
-    return shape_.taps == 0 && sources * shape_.reflections <= kMostLetterRows;
+    return shape_.taps == 0 && sources * shape_.reflections <= kMaxLetterRows;
   }
 
   Memory run(const Weights& weights, const TokenRows& rows, std::span<const Real> x, std::span<Real> y) const override {

@@ -12,7 +12,7 @@ namespace krohn {
 namespace {
 
 /// 1 GB of floats; training holds five times that, and what its words take.
-constexpr double kMostParameters = 1 << 28;
+constexpr double kMaxParameters = 1 << 28;
 
 }  // namespace
 
@@ -22,9 +22,9 @@ SequenceModel<Real>::SequenceModel(Letter letters, std::uint32_t labels, std::ve
   for (const ParameterPart& part : parts_) {
     double count = 1;
     for (const std::uint64_t extent : part.shape) count *= static_cast<double>(extent);
-    if (static_cast<double>(begin_.back()) + count > kMostParameters)
+    if (static_cast<double>(begin_.back()) + count > kMaxParameters)
       throw LimitError(fmt::format("a model of more than {} parameters (\"{}\" alone has {}); make it smaller",
-                                   kMostParameters, part.name, count));
+                                   kMaxParameters, part.name, count));
     begin_.push_back(begin_.back() + static_cast<std::size_t>(count));
   }
   parameters_.resize(begin_.back());

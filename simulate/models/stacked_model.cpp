@@ -16,7 +16,7 @@
 namespace krohn {
 namespace {
 
-constexpr std::uint32_t kMostLayers = 16, kMostTaps = 16, kMostUnits = 1 << 14;
+constexpr std::uint32_t kMaxLayers = 16, kMaxTaps = 16, kMaxUnits = 1 << 14;
 
 constexpr char kReflectionGrammar[] =
     "a model of reflections is `deltaproduct:PART,PART,…` with layers=L, width=D, heads=H, keys=N, values=M, "
@@ -32,7 +32,7 @@ StackedShape reflection_shape(std::string_view text) {
   ModelParts parts(text, kReflectionGrammar);
   ReflectionShape shape;
   StackedShape stacked;
-  stacked.layers = parts.count("layers", 1, kMostLayers).value_or(1);
+  stacked.layers = parts.count("layers", 1, kMaxLayers).value_or(1);
   shape.width = parts.count("width").value_or(shape.width);
   shape.heads = parts.count("heads").value_or(shape.heads);
   const auto keys = parts.count("keys"), values = parts.count("values");
@@ -42,10 +42,10 @@ StackedShape reflection_shape(std::string_view text) {
   shape.keys = keys.value_or(shape.width / shape.heads);
   shape.values = values.value_or(shape.width / shape.heads);
   shape.reflections = parts.count("reflections", 1, 64).value_or(1);
-  shape.taps = parts.count("conv", 0, kMostTaps).value_or(0);
+  shape.taps = parts.count("conv", 0, kMaxTaps).value_or(0);
   shape.negative = parts.has("signed");
   shape.plain = parts.has("plain");
-  stacked.mlp = parts.count("mlp", 0, kMostUnits).value_or(2 * shape.width);
+  stacked.mlp = parts.count("mlp", 0, kMaxUnits).value_or(2 * shape.width);
   parts.require_all_taken();
   stacked.mixer = shape;
   return stacked;
@@ -55,16 +55,16 @@ StackedShape diagonal_shape(std::string_view text) {
   ModelParts parts(text, kDiagonalGrammar);
   DiagonalShape shape;
   StackedShape stacked;
-  stacked.layers = parts.count("layers", 1, kMostLayers).value_or(1);
+  stacked.layers = parts.count("layers", 1, kMaxLayers).value_or(1);
   shape.width = parts.count("width").value_or(shape.width);
   shape.channels = parts.count("channels").value_or(2 * shape.width);
   shape.states = parts.count("states", 1, 256).value_or(shape.states);
-  shape.taps = parts.count("conv", 0, kMostTaps).value_or(shape.taps);
+  shape.taps = parts.count("conv", 0, kMaxTaps).value_or(shape.taps);
   shape.negative = parts.has("signed");
   shape.fixed = parts.has("fixed");
   shape.complex = parts.has("complex");
   if (shape.complex && shape.negative) parts.refuse("complex values have every argument; leave signed out");
-  stacked.mlp = parts.count("mlp", 0, kMostUnits).value_or(0);
+  stacked.mlp = parts.count("mlp", 0, kMaxUnits).value_or(0);
   parts.require_all_taken();
   stacked.mixer = shape;
   return stacked;
@@ -74,13 +74,13 @@ StackedShape block_shape(std::string_view text) {
   ModelParts parts(text, kBlockGrammar);
   BlockShape shape;
   StackedShape stacked;
-  stacked.layers = parts.count("layers", 1, kMostLayers).value_or(1);
+  stacked.layers = parts.count("layers", 1, kMaxLayers).value_or(1);
   shape.blocks = parts.count("blocks", 1, 1024).value_or(shape.blocks);
   shape.size = parts.count("size", 1, 128).value_or(shape.size);
   shape.norm = parts.positive("norm", 16).value_or(shape.norm);
   if (shape.norm < 1) parts.refuse(fmt::format("norm={} is below 1, so no norm", shape.norm));
-  shape.generator = parts.count("generator", 0, kMostUnits).value_or(0);
-  const auto mlp = parts.count("mlp", 0, kMostUnits);
+  shape.generator = parts.count("generator", 0, kMaxUnits).value_or(0);
+  const auto mlp = parts.count("mlp", 0, kMaxUnits);
   if (mlp.value_or(0) > 0 && stacked.layers == 1)
     parts.refuse("one layer is read out as it is; mlp= needs layers=2 or more");
   stacked.mlp = mlp.value_or(stacked.layers == 1 ? 0 : 2 * shape.width());
@@ -126,7 +126,7 @@ std::string to_string(const StackedShape& shape) {
 namespace {
 
 /// For words whose tokens are shared: longer ones share little, and sums by letter go over all of a word.
-constexpr std::size_t kMostSharedPositions = 1024;
+constexpr std::size_t kMaxSharedPositions = 1024;
 
 template <class Real>
 std::unique_ptr<Mixer<Real>> make_mixer(const StackedShape& shape) {
@@ -410,7 +410,7 @@ template <class Real>
 BatchLoss StackedModel<Real>::loss(const TrainingBatch& batch, std::span<Real> gradient) const {
   // Only the first layer's mixer reads letters.
   const bool shares =
-      shape_.layers == 1 && batch.positions <= kMostSharedPositions && mixer_->combines(Model::letters());
+      shape_.layers == 1 && batch.positions <= kMaxSharedPositions && mixer_->combines(Model::letters());
   PrefixOrder order;
   if (shares) {
     order = prefix_order(batch);

@@ -652,9 +652,9 @@ std::string to_string(RoundingSeen rounding) {
 }
 
 SumsSeen probe_sums(Precision format, const SumOfProducts& sum, const ProbeOptions& options) {
-  constexpr std::uint32_t kFewest = 8, kMost = 256;  // bf16 counts no further than 256
-  if (options.terms < kFewest || options.terms > kMost)
-    throw InputError(fmt::format("sums of {} terms cannot be probed; {} to {} can", options.terms, kFewest, kMost));
+  constexpr std::uint32_t kFewest = 8, kMax = 256;  // bf16 counts no further than 256
+  if (options.terms < kFewest || options.terms > kMax)
+    throw InputError(fmt::format("sums of {} terms cannot be probed; {} to {} can", options.terms, kFewest, kMax));
   std::fenv_t callers;
   std::fegetenv(&callers);
   const FloatEnvironment environment;

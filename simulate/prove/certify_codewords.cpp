@@ -99,7 +99,7 @@ std::optional<Certificate> certify_closed_codewords(const Network& network, cons
 
 namespace {
 
-constexpr std::size_t kMostNumbers = std::size_t{1} << 22;
+constexpr std::size_t kMaxNumbers = std::size_t{1} << 22;
 
 /// The maps of all words of a layer, or what words add to 0. Nothing when there are too many, or soon some that round:
 /// letters have infinitely many maps, as a rule. Rounding makes them wrong, which the check finds.
@@ -117,7 +117,7 @@ std::optional<LayerMaps> list_maps(const AffineLayer<A>& affine) {
     maps.maps.emplace_back();
   };
   if (!words.close(
-          add, [&] { return numbers <= kMostNumbers && extent.most.value() <= std::ldexp(extent.grain, A::digits); },
+          add, [&] { return numbers <= kMaxNumbers && extent.most.value() <= std::ldexp(extent.grain, A::digits); },
           [&](std::size_t from, std::uint32_t to) { maps.maps[from].next.push_back(to); }))
     return std::nullopt;
   maps.letters = words.letters();

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::uint64_t kSeed = 20'261'122;
 constexpr std::uint64_t kRandomLength = 5'000, kPowerLength = 1'000;
-constexpr std::size_t kLongestPeriod = 3, kMostPowers = 24;
+constexpr std::size_t kLongestPeriod = 3, kMaxPowers = 24;
 
 std::uint64_t longest_of(const Certificate& certificate) {
   return certificate.is<Proved>() ? UINT64_MAX : certificate.length();
@@ -37,7 +37,7 @@ std::vector<Word> periods(Letter letters) {
   std::vector<Word> words;
   for (std::size_t length = 1; length <= kLongestPeriod; ++length) {
     Word word(length, 0);
-    for (bool more = true; more && words.size() < kMostPowers;) {
+    for (bool more = true; more && words.size() < kMaxPowers;) {
       words.push_back(word);
       std::size_t at = length;
       while (at > 0 && ++word[at - 1] == letters) word[--at] = 0;

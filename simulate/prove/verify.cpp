@@ -305,14 +305,14 @@ void test(ModelVerdict& verdict, const ReadModel& model, const Question& questio
 
 /// As many tokens as some seconds suffice for: operations are evaluated one by one.
 std::uint64_t tokens_to_recheck(const Operations& operations) {
-  constexpr double kProducts = 1e10, kMostTokens = 20'000;
+  constexpr double kProducts = 1e10, kMaxTokens = 20'000;
   double products = 1;
   for (const Operation& operation : operations.list) {
     double numbers = std::max(1U, operation.terms);
     for (const std::uint32_t extent : operation.shape) numbers *= extent;
     products += numbers;
   }
-  return static_cast<std::uint64_t>(std::clamp(kProducts / products, 1.0, kMostTokens));
+  return static_cast<std::uint64_t>(std::clamp(kProducts / products, 1.0, kMaxTokens));
 }
 
 /// The file of what was found of a model whose operations are known, and the proof established again by it.
@@ -389,7 +389,8 @@ Certificate certify_read(const ReadModel& model, const Question& question, const
                                         counted(regions.wrong->size(), "letter"));
     certificate.limit.clear();
   } else {
-    certificate.evidence += fmt::format("{}: {}", in_any_order ? "none were found" : "; no closed regions", regions.why_not);
+    certificate.evidence +=
+        fmt::format("{}: {}", in_any_order ? "none were found" : "; no closed regions", regions.why_not);
   }
   return certificate;
 }

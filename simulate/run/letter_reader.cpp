@@ -22,10 +22,10 @@ Word random_tracked_word(const TrackedAutomaton& tracked, std::uint64_t length, 
 }
 
 WordsOfMoves words_of_moves(const Dfa& automaton) {
-  constexpr std::uint64_t kLeastWords = 1000, kMostWords = 20'000, kVisitsOfMove = 30;
+  constexpr std::uint64_t kLeastWords = 1000, kMaxWords = 20'000, kVisitsOfMove = 30;
   WordsOfMoves result;
   const std::uint64_t moves = std::uint64_t{automaton.states()} * automaton.letters();
-  result.words = std::clamp(kVisitsOfMove * moves / result.length, kLeastWords, kMostWords);
+  result.words = std::clamp(kVisitsOfMove * moves / result.length, kLeastWords, kMaxWords);
   return result;
 }
 

@@ -58,7 +58,7 @@ namespace {
 /// Bytes, or letters of large alphabets, below which a part costs more than it gains.
 constexpr std::uint64_t kSmallestPart = 1 << 14;
 /// A part whose states meet in at most so many places is run from each of them.
-constexpr std::size_t kMostPlaces = 4;
+constexpr std::size_t kMaxPlaces = 4;
 /// Images of points that the enumeration of a monoid may compute, and elements that it may find.
 constexpr std::uint64_t kMonoidImages = std::uint64_t{1} << 23, kMonoidElements = 4096;
 /// One-byte entries for all bytes of so many elements fit into a first-level cache of 32 kB: as fast as a shuffle.
@@ -257,7 +257,7 @@ std::optional<std::vector<MergedStates>> Runner::merge_parts(const Kernel& kerne
   std::vector<std::optional<MergedStates>> merged(parts.size());
   const auto merge = [&](std::size_t part) {
     const std::uint64_t budget = (parts[part].end - parts[part].first) / kStreams;
-    merged[part] = merge_states(kernel.table, view, states_, parts[part].first, budget, kMostPlaces);
+    merged[part] = merge_states(kernel.table, view, states_, parts[part].first, budget, kMaxPlaces);
   };
   merge(0);
   if (!merged[0]) return std::nullopt;

@@ -73,7 +73,7 @@ std::optional<PartHeader> parse_header(std::string_view line) {
     if (!json["sha256"].is_string()) return std::nullopt;
     header.digest = json["sha256"];
   }
-  if (header.shard.number < 1 || header.shard.number > header.shard.count || header.shard.count > kMostShards)
+  if (header.shard.number < 1 || header.shard.number > header.shard.count || header.shard.count > kMaxShards)
     return std::nullopt;
   return header;
 }
@@ -171,7 +171,7 @@ std::string difference(const PartHeader& one, const PartHeader& other) {
 }
 
 Part read_part(const std::string& path) {
-  const std::string text = read_text_file(path, kMostBytes);
+  const std::string text = read_text_file(path, kMaxBytes);
   std::string_view rest = text;
   const auto first = next_line(rest);
   const std::optional<PartHeader> header = first ? parse_header(*first) : std::nullopt;
@@ -340,7 +340,7 @@ MergedParts merge_parts(const std::vector<std::string>& paths) {
 
 namespace {
 
-constexpr std::uint64_t kMostCost = std::uint64_t{1} << 40;  // no sum of 2^23 of them overflows
+constexpr std::uint64_t kMaxCost = std::uint64_t{1} << 40;  // no sum of 2^23 of them overflows
 
 std::optional<std::uint64_t> number_of(std::string_view digits) {
   std::uint64_t number = 0;
@@ -355,17 +355,17 @@ Shard parse_shard(std::string_view text) {
   const std::size_t slash = text.find('/');
   if (slash != std::string_view::npos) {
     const auto number = number_of(text.substr(0, slash)), count = number_of(text.substr(slash + 1));
-    if (number && count && *number >= 1 && *number <= *count && *count <= kMostShards) return {*number, *count};
+    if (number && count && *number >= 1 && *number <= *count && *count <= kMaxShards) return {*number, *count};
   }
   throw InputError("--shard", fmt::format("\"{}\" is no shard; write 3/100 for the third of a hundred (at most {})",
-                                          text, kMostShards));
+                                          text, kMaxShards));
 }
 
 std::string to_string(Shard shard) { return fmt::format("{}/{}", shard.number, shard.count); }
 
 std::vector<std::uint64_t> items_of(Shard shard, const std::vector<std::uint64_t>& costs) {
   assert(shard.number >= 1 && shard.number <= shard.count);
-  const auto cost_of = [&costs](std::uint64_t item) { return std::clamp<std::uint64_t>(costs[item], 1, kMostCost); };
+  const auto cost_of = [&costs](std::uint64_t item) { return std::clamp<std::uint64_t>(costs[item], 1, kMaxCost); };
   std::vector<std::uint64_t> order(costs.size());
   std::iota(order.begin(), order.end(), std::uint64_t{0});
   std::ranges::stable_sort(order, [&](std::uint64_t a, std::uint64_t b) { return cost_of(a) > cost_of(b); });

@@ -16,9 +16,9 @@ struct Shard {
   friend bool operator==(const Shard&, const Shard&) = default;
 };
 
-inline constexpr std::uint64_t kMostShards = 1'000'000;
+inline constexpr std::uint64_t kMaxShards = 1'000'000;
 
-/// Throws InputError for anything but "I/N" with 1 ≤ I ≤ N ≤ kMostShards.
+/// Throws InputError for anything but "I/N" with 1 ≤ I ≤ N ≤ kMaxShards.
 Shard parse_shard(std::string_view text);
 std::string to_string(Shard shard);
 

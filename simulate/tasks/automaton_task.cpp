@@ -126,9 +126,9 @@ std::optional<Dfa> AutomatonTask::asked_inputs(std::uint64_t least_length) const
     least = content_of(0), step = 0;
     for (std::uint64_t k = 0; k + 1 < kLengths; ++k) step = std::gcd(step, content_of(k + 1) - content_of(k));
   }
-  constexpr std::uint64_t kMostCounted = 1'000'000;
-  if (least > kMostCounted)
-    throw InputError("--from", fmt::format("a word's letters are counted up to {} at most", kMostCounted));
+  constexpr std::uint64_t kMaxCounted = 1'000'000;
+  if (least > kMaxCounted)
+    throw InputError("--from", fmt::format("a word's letters are counted up to {} at most", kMaxCounted));
   const auto cycle = static_cast<State>(std::lcm(step, content_->period()));
   const State first = static_cast<State>(least), dead = first + cycle;
   std::vector<State> table;

@@ -118,7 +118,7 @@ TrackedAutomaton tracked_automaton(const Task& task, const Dfa& automaton, std::
 namespace {
 
 constexpr char kOracle[] = "oracle", kAutomaton[] = "automaton", kGenerators[] = "generators";
-constexpr std::size_t kMostText = std::size_t{4} << 20;
+constexpr std::size_t kMaxText = std::size_t{4} << 20;
 
 std::string oracle_of(const Task& task) {
   return task.oracle() == nullptr ? "" : fingerprint(canonical_automaton(*task.oracle()));
@@ -133,9 +133,9 @@ std::map<std::string, std::string> stored_task(const Task& task, const LanguageO
   metadata[kOracle] = oracle_of(task);
   if (!is_language_name(task.info().name)) return metadata;
   const std::uint64_t arcs = std::uint64_t{task.oracle()->states()} * task.oracle()->letters();
-  if (arcs > kMostText / 2) return metadata;  // an arc takes a digit and a comma
+  if (arcs > kMaxText / 2) return metadata;  // an arc takes a digit and a comma
   std::string text = write_json(*task.oracle());
-  if (text.size() <= kMostText) metadata[kAutomaton] = std::move(text);
+  if (text.size() <= kMaxText) metadata[kAutomaton] = std::move(text);
   return metadata;
 }
 

@@ -11,11 +11,11 @@ namespace krohn {
 
 TrainingBatch draw_batch(const Task& task, LengthRange lengths, std::uint64_t seed, std::uint64_t first_index,
                          std::uint32_t words) {
-  constexpr std::uint64_t kMostLetters = std::uint64_t{1} << 30;
-  if (lengths.greatest > kMostLetters / std::max(words, 1U))
+  constexpr std::uint64_t kMaxLetters = std::uint64_t{1} << 30;
+  if (lengths.greatest > kMaxLetters / std::max(words, 1U))
     throw InputError(
         fmt::format("{} words of {} letters are more than the {} of a batch; take shorter words, or fewer at a time",
-                    words, lengths.greatest, kMostLetters));
+                    words, lengths.greatest, kMaxLetters));
   DatasetOptions options;
   options.lengths = lengths;
   options.seed = seed;

@@ -18,13 +18,13 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Larger models are right, and slow.
-constexpr std::uint64_t kMostNumbers = 1 << 16;
+constexpr std::uint64_t kMaxNumbers = 1 << 16;
 
 void run(const Checkpoint& checkpoint) {
   std::uint64_t numbers = 0;
   for (const auto& [name, tensor] : checkpoint.tensors.tensors) numbers += tensor.elements();
   const CheckpointConfig& c = checkpoint.config;
-  if (numbers > kMostNumbers || std::uint64_t{c.heads} * c.key_dim * c.value_dim * c.layers > kMostNumbers) return;
+  if (numbers > kMaxNumbers || std::uint64_t{c.heads} * c.key_dim * c.value_dim * c.layers > kMaxNumbers) return;
   for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
     const CheckpointModel model(checkpoint, precision);
     CheckpointModel::Memory memory = model.start();

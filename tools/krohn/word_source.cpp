@@ -18,7 +18,7 @@ std::optional<std::string> after(const std::string& text, std::string_view prefi
   return text.substr(prefix.size());
 }
 
-constexpr std::size_t kMostStored = std::size_t{1} << 26;  // 256 MiB
+constexpr std::size_t kMaxStored = std::size_t{1} << 26;  // 256 MiB
 
 /// The first word of the stream, up to `most` letters.
 Word read_beginning(WordStream& stream, std::size_t most) {
@@ -53,8 +53,8 @@ WordSource WordSource::parse(const std::string& text, const Dfa& dfa, std::uint6
     return word;
   }
   if (auto stream = stream_of(text, dfa, seed)) {
-    word.letters_ = read_beginning(*stream, kMostStored);
-    if (word.letters_.size() == kMostStored) word.rest_ = std::move(stream);
+    word.letters_ = read_beginning(*stream, kMaxStored);
+    if (word.letters_.size() == kMaxStored) word.rest_ = std::move(stream);
   } else {
     word.text_ = after(text, "word:").value_or(text);
     word.letters_ = dfa.alphabet().parse_word(*word.text_);

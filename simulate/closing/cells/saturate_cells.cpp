@@ -181,7 +181,7 @@ CellWalk walk_cell(const CellShape& shape, const CellWeights& weights, const Tas
 namespace {
 
 /// Steps between places: states · letters² at most. Fitting the units takes time by their number, minutes past this.
-constexpr std::uint64_t kMostSteps = 8000;
+constexpr std::uint64_t kMaxSteps = 8000;
 
 /// The share of the answers along the walk. Below it the automaton would have to say what the cell has not learned.
 constexpr double kLeastRight = 0.99;
@@ -410,11 +410,11 @@ class Rounding {
 }  // namespace
 
 std::size_t take_sides(Eigen::VectorXd& weights, const Eigen::MatrixXd& points, const Sides& sides) {
-  constexpr int kMostRounds = 100;
+  constexpr int kMaxRounds = 100;
   constexpr double kMargin = 1, kPast = 1.5, kMore = 0.1;
   const Eigen::VectorXd squares = points.colwise().squaredNorm();
   std::size_t lacking = 0;
-  for (int round = 0; round < kMostRounds; ++round) {
+  for (int round = 0; round < kMaxRounds; ++round) {
     lacking = 0;
     for (Eigen::Index i = 0; i < points.cols(); ++i) {
       const double side = sides[static_cast<std::size_t>(i)];
@@ -437,9 +437,9 @@ std::string why_no_cells_round(const SequenceModel<float>& model, const Task& ta
     return "only one layer of cells is rounded: those above read numbers that the one below rounds";
   const Dfa automaton = input_machine(task).automaton;
   const std::uint64_t letters = automaton.letters();
-  if (automaton.states() * letters * letters > kMostSteps)
+  if (automaton.states() * letters * letters > kMaxSteps)
     return fmt::format(
-        "cells are rounded where states · letters² are at most {}, and here are {} states and {} letters", kMostSteps,
+        "cells are rounded where states · letters² are at most {}, and here are {} states and {} letters", kMaxSteps,
         automaton.states(), letters);
   return {};
 }

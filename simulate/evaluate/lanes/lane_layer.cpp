@@ -51,7 +51,7 @@ template <class A>
 std::optional<LaneLayer<A>> LaneLayer<A>::make(const RoundedLayer<A>& rounded, const Layer& layer,
                                                const LanePlace& place) {
   LaneLayer made(rounded, layer);
-  if (made.size() == 0 || made.size() > kMostNumbers || !made.collect_actions(place.may_hold) ||
+  if (made.size() == 0 || made.size() > kMaxNumbers || !made.collect_actions(place.may_hold) ||
       !made.make_wiring(place) || !made.make_stages() || !made.make_decoding())
     return std::nullopt;
   made.place_tables();
@@ -75,13 +75,13 @@ bool LaneLayer<A>::collect_actions(bool may_hold) {
   action_of_ = table_of(std::move(action_of), true);
   program_.may_hold = may_hold;
   stride_ = stride_of(actions());
-  return actions() <= kMostActions;
+  return actions() <= kMaxActions;
 }
 
 template <class A>
 bool LaneLayer<A>::make_wiring(const LanePlace& place) {
   const std::vector<Context>& next = layer_->wiring.next;
-  if (std::max(next.size(), place.readout.size()) > kMostWiring) return false;
+  if (std::max(next.size(), place.readout.size()) > kMaxWiring) return false;
   program_.labels = layer_->labels;
   const auto readout = with_unknown<Integer>(place.readout, layer_->labels, place.unknown_above);
   program_.readout_count = static_cast<std::uint32_t>(readout.size());
@@ -147,10 +147,10 @@ bool LaneLayer<A>::make_stages() {
     } else if (std::holds_alternative<RoundedDiagonal<Real>>(first)) {
       make_diagonal(group);
     } else if (!std::holds_alternative<RoundedZero>(first)) {
-      if (size() * layer_->dimension * stride_ > kMostTableEntries) return false;
+      if (size() * layer_->dimension * stride_ > kMaxTableEntries) return false;
       make_dense(group);
     }
-    if (numbers_.size() + indices_.size() > kMostTableEntries) return false;
+    if (numbers_.size() + indices_.size() > kMaxTableEntries) return false;
   }
   make_additions();
   return true;
@@ -370,11 +370,11 @@ bool LaneLayer<A>::make_bits() {
 
 template <class A>
 bool LaneLayer<A>::find_hash(const std::vector<std::uint32_t>& patterns) {
-  constexpr std::uint32_t kTriesPerSize = 256, kMostSlotsPerCodeword = 64;
+  constexpr std::uint32_t kTriesPerSize = 256, kMaxSlotsPerCodeword = 64;
   const bool is_packed = size() + static_cast<std::size_t>(std::bit_width(patterns.size())) <= kLaneBits;
   const auto first = static_cast<Integer>(patterns[0]);
   const std::uint32_t least = std::max(2U, std::bit_ceil(static_cast<std::uint32_t>(patterns.size())));
-  for (std::uint32_t slots = least; slots <= least * kMostSlotsPerCodeword && slots <= 1U << 20; slots *= 2)
+  for (std::uint32_t slots = least; slots <= least * kMaxSlotsPerCodeword && slots <= 1U << 20; slots *= 2)
     for (std::uint32_t attempt = 0; attempt < kTriesPerSize; ++attempt) {
       program_.multiplier = static_cast<std::uint32_t>(splitmix_finaliser(attempt + kGolden)) | 1U;
       program_.shift = 32 - static_cast<std::uint32_t>(std::countr_zero(slots));
@@ -403,7 +403,7 @@ bool LaneLayer<A>::find_hash(const std::vector<std::uint32_t>& patterns) {
 template <class A>
 bool LaneLayer<A>::make_guesses() {
   const std::size_t row = codewords_ + 1;
-  if (actions() * row > kMostGuesses) return false;
+  if (actions() * row > kMaxGuesses) return false;
   program_.decoding = LaneDecoding::kGuess;
   program_.codeword_stride = stride_of(row);
   std::vector<Number> entries(size() * program_.codeword_stride, std::numeric_limits<Number>::quiet_NaN());
@@ -449,8 +449,8 @@ std::uint32_t LaneLayer<A>::guess(const LaneAction& lane_action, std::size_t fro
 /// part in a thousand, and the entries of the codeword, absolutely.
 template <class A>
 void LaneLayer<A>::find_accepted(double greatest_entry) {
-  constexpr double kGreatestRadius = 1e15;
-  double radius = kGreatestRadius;
+  constexpr double kMaxRadius = 1e15;
+  double radius = kMaxRadius;
   for (const NearestCodeword& book : rounded_->books()) radius = std::min(radius, book.radius());
   const double slack = std::sqrt(static_cast<double>(size())) * 4 * (1 + greatest_entry) *
                        static_cast<double>(std::numeric_limits<Number>::epsilon());

@@ -84,11 +84,11 @@ class LaneLayer {
   LaneLayer(LaneLayer&&) = default;
   LaneLayer& operator=(LaneLayer&&) = default;
 
-  static constexpr std::size_t kMostNumbers = 256;  ///< of the state, n·d
-  static constexpr std::size_t kMostActions = std::size_t{1} << 20;
-  static constexpr std::size_t kMostTableEntries = std::size_t{1} << 22;  ///< of weights
-  static constexpr std::size_t kMostGuesses = std::size_t{1} << 20;       ///< actions · codewords
-  static constexpr std::size_t kMostWiring = std::size_t{1} << 26;        ///< contexts · labels
+  static constexpr std::size_t kMaxNumbers = 256;  ///< of the state, n·d
+  static constexpr std::size_t kMaxActions = std::size_t{1} << 20;
+  static constexpr std::size_t kMaxTableEntries = std::size_t{1} << 22;  ///< of weights
+  static constexpr std::size_t kMaxGuesses = std::size_t{1} << 20;       ///< actions · codewords
+  static constexpr std::size_t kMaxWiring = std::size_t{1} << 26;        ///< contexts · labels
 
   const LaneProgram<Number>& program() const { return program_; }
 

@@ -104,7 +104,7 @@ Operations cell_operations(const CellShape& shape, Letter letters, const TensorF
 
 namespace {
 
-constexpr std::uint64_t kMostUnits = 4096;
+constexpr std::uint64_t kMaxUnits = 4096;
 constexpr float kWide = 32;     ///< the factor of the margin: tanh(24) is 1 in every format
 constexpr float kFixed = 1000;  ///< σ(±1000) is 1 or 0 in every format
 
@@ -198,9 +198,9 @@ std::vector<float> among_gates(const Gates& gates, const std::vector<float>& row
 SaturatedCell saturated_cell(const Dfa& given, const std::string& cell) {
   const Dfa automaton = minimise(given);
   const std::uint64_t pairs = std::uint64_t{automaton.states()} * automaton.letters();
-  if (pairs + 1 > kMostUnits)
+  if (pairs + 1 > kMaxUnits)
     throw LimitError(fmt::format("{} and {} ask for {}; at most {} are built", counted(automaton.states(), "state"),
-                                 counted(automaton.letters(), "letter"), counted(pairs + 1, "unit"), kMostUnits));
+                                 counted(automaton.letters(), "letter"), counted(pairs + 1, "unit"), kMaxUnits));
   const float on = cell == "lstm" ? cell_tanh<float>(1) : 1;
   const Units units(automaton, on, cell != "rnn-relu");
   const Decision decision = units.decision();

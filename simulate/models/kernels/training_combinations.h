@@ -9,7 +9,7 @@ namespace krohn {
 namespace {
 
 /// Rows of a table that are combined, and those of its gradient, stay in registers.
-constexpr std::size_t kMostTerms = 6;
+constexpr std::size_t kMaxTerms = 6;
 
 /// kVectors vectors of columns, of which the last has `last` numbers.
 template <class Real, std::size_t kLanes, std::size_t kVectors>
@@ -41,7 +41,7 @@ void combine(const Combinations<Real>& rows, Real* to) {
   using V = Vector<Real, kLanes>;
   by_column_vectors<Real, kLanes>(rows.columns, [&](std::size_t column, const auto& columns, auto width) {
     constexpr std::size_t kVectors = decltype(width)::count;
-    by_even_rows<kMostTerms>(rows.terms, [&](std::size_t first, auto height) {
+    by_even_rows<kMaxTerms>(rows.terms, [&](std::size_t first, auto height) {
       constexpr std::size_t kTerms = decltype(height)::count;
       V table[kTerms][kVectors];
 #pragma GCC unroll 6
@@ -86,7 +86,7 @@ void add_coefficients_gradient(const Combinations<Real>& rows, std::size_t first
 template <class Real, std::size_t kLanes>
 void combine_adjoint(const Combinations<Real>& rows, const Real* by_to, Real* by_by, Real* by_table, Real* by_own) {
   using V = Vector<Real, kLanes>;
-  by_even_rows<kMostTerms>(rows.terms, [&](std::size_t first, auto height) {
+  by_even_rows<kMaxTerms>(rows.terms, [&](std::size_t first, auto height) {
     constexpr std::size_t kTerms = decltype(height)::count;
     add_coefficients_gradient<Real, kLanes, kTerms>(rows, first, by_to, by_by);
     by_column_vectors<Real, kLanes>(rows.columns, [&](std::size_t column, const auto& columns, auto width) {
@@ -118,8 +118,8 @@ void combine_adjoint(const Combinations<Real>& rows, const Real* by_to, Real* by
 template <class Real, std::size_t kLanes>
 struct Square {
   using V = Vector<Real, kLanes>;
-  static constexpr std::size_t kWide = (kMostLetterRows + kLanes - 1) / kLanes * kLanes;
-  alignas(64) Real numbers[kMostLetterRows * kWide] = {};
+  static constexpr std::size_t kWide = (kMaxLetterRows + kLanes - 1) / kLanes * kLanes;
+  alignas(64) Real numbers[kMaxLetterRows * kWide] = {};
 
   Square() = default;
   Square(const Real* from, std::size_t size) {

@@ -32,10 +32,10 @@ template <class Real, std::size_t kLanes, class Body>
 void by_letter(const LetterReflections<Real>& letters, const Body& body) {
   const std::size_t values = letters.run.values, rows = letters.run.sources * letters.run.reflections;
   with_lanes<kLanes>(values, [&](auto lanes) {
-    constexpr std::size_t kOwn = decltype(lanes)::count, kMost = kOwn < kMostLetterRows ? kOwn : kMostLetterRows;
+    constexpr std::size_t kOwn = decltype(lanes)::count, kMax = kOwn < kMaxLetterRows ? kOwn : kMaxLetterRows;
     constexpr std::size_t kLeast = kOwn > 4 ? kOwn / 2 + 1 : 1;
-    if (values != rows || values > kMost) return body(ReflectionsByLetter<Real, kOwn, 0>(letters));
-    with_extent<kMost, kLeast>(
+    if (values != rows || values > kMax) return body(ReflectionsByLetter<Real, kOwn, 0>(letters));
+    with_extent<kMax, kLeast>(
         rows, [&](auto extent) { body(ReflectionsByLetter<Real, kOwn, decltype(extent)::count>(letters)); });
   });
 }

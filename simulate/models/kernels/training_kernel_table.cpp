@@ -20,7 +20,7 @@ TrainingKernels<float> training_kernels(InstructionSet set) {
 
 std::size_t reflection_chunk(std::size_t tokens, std::size_t reflections, std::size_t keys) {
   // Work grows with the chunk's length, and with keys once a chunk; a word of one chunk needs no state.
-  if (tokens * reflections <= std::clamp<std::size_t>(2 * keys, 16, kMostChunkSteps))
+  if (tokens * reflections <= std::clamp<std::size_t>(2 * keys, 16, kMaxChunkSteps))
     return std::max<std::size_t>(tokens, 1);
   return std::max<std::size_t>(std::clamp<std::size_t>(keys, 16, 32) / reflections, 1);
 }
@@ -45,7 +45,7 @@ ReflectionExtents reflection_extents(const Reflections<Real>& run) {
   }
   extents.chunk_steps = extents.chunk_tokens * run.reflections;
   const std::size_t tokens = run.words == 0 ? 0 : run.first[run.words] - run.first[0];
-  extents.shared = run.sources * run.reflections <= kMostSharedRows && 2 * run.sources <= tokens;
+  extents.shared = run.sources * run.reflections <= kMaxSharedRows && 2 * run.sources <= tokens;
   return extents;
 }
 

@@ -58,7 +58,7 @@ struct RowDots {
 /// and β and has row t of o and `lacks`.
 template <class Real>
 struct Reflections {
-  std::size_t words, reflections, keys, values;  ///< at most kMostChunkSteps reflections
+  std::size_t words, reflections, keys, values;  ///< at most kMaxChunkSteps reflections
   const std::size_t* first;
   const std::uint32_t* source;
   std::size_t sources;           ///< rows of q, k, v, β
@@ -95,14 +95,14 @@ struct LetterReflections {
 };
 
 /// Rows of C at most. Work grows with them, and that by chunks with a word's length.
-inline constexpr std::size_t kMostLetterRows = 12;
+inline constexpr std::size_t kMaxLetterRows = 12;
 template <class Real>
 std::size_t letter_reflection_scratch(const LetterReflections<Real>& letters);
 
 /// Steps are made by chunks of so many at most.
-inline constexpr std::size_t kMostChunkSteps = 64;
+inline constexpr std::size_t kMaxChunkSteps = 64;
 /// Rows of keys, one for every source and reflection, whose products are tabled, at most.
-inline constexpr std::size_t kMostSharedRows = 64;
+inline constexpr std::size_t kMaxSharedRows = 64;
 
 /// Tokens of a chunk of a word of so many tokens.
 std::size_t reflection_chunk(std::size_t tokens, std::size_t reflections, std::size_t keys);

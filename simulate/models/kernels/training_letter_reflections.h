@@ -313,8 +313,8 @@ class ReflectionsByLetter {
   Real *c_, *by_c_, *by_v_, *by_beta_, *by_kk_, *by_qk_;  ///< rows of a stripe
   Real *handed_, *has_handed_;  ///< number of tokens that words share ↦ a gradient by C, and whether there is one
   Real *kk_, *qk_;
-  Real by_beta_sum_[kMostLetterRows], by_kk_sum_[kMostLetterRows * kMostLetterRows],
-      by_qk_sum_[kMostLetterRows * kMostLetterRows];
+  Real by_beta_sum_[kMaxLetterRows], by_kk_sum_[kMaxLetterRows * kMaxLetterRows],
+      by_qk_sum_[kMaxLetterRows * kMaxLetterRows];
 };
 
 }  // namespace

@@ -232,7 +232,7 @@ class ReflectionChunks {
 
   /// Tokens of one letter have the same row of products.
   void look_up_products() {
-    bool made[kMostSharedRows] = {}, made_q[kMostSharedRows] = {};
+    bool made[kMaxSharedRows] = {}, made_q[kMaxSharedRows] = {};
     for (std::size_t r = 0; r < steps_; ++r) {
       const std::size_t row = row_at_[r];
       Real* const line = line_kk_ + row * steps_wide_;
@@ -412,7 +412,7 @@ class ReflectionChunks {
 
   /// Adds the gradients by products of keys to those of their letters' products.
   void sum_by_row() {
-    bool begun[kMostSharedRows] = {}, begun_q[kMostSharedRows] = {};
+    bool begun[kMaxSharedRows] = {}, begun_q[kMaxSharedRows] = {};
     for (std::size_t r = 0; r < steps_; ++r) add_line(row_at_[r], by_kk_ + r * steps_wide_, line_kk_, begun);
     for (std::size_t t = 0; t < tokens_; ++t) add_line(source(t), by_qk_ + t * steps_wide_, line_qk_, begun_q);
     for (std::size_t row = 0; row < rows_; ++row)
@@ -476,8 +476,8 @@ class ReflectionChunks {
   std::size_t rows_ = 0, rows_wide_ = 0;  ///< of keys that tokens share
   Real *row_k_, *row_q_, *row_by_k_, *row_by_q_, *row_k_across_, *row_kk_, *row_qk_;
   Real *by_row_kk_, *by_row_qk_, *line_kk_, *line_qk_;  ///< lines: one letter's tokens in a chunk, summed
-  std::size_t row_at_[kMostChunkSteps], key_at_[kMostChunkSteps], value_at_[kMostChunkSteps], beta_at_[kMostChunkSteps],
-      lack_at_[kMostChunkSteps];
+  std::size_t row_at_[kMaxChunkSteps], key_at_[kMaxChunkSteps], value_at_[kMaxChunkSteps], beta_at_[kMaxChunkSteps],
+      lack_at_[kMaxChunkSteps];
 };
 
 }  // namespace

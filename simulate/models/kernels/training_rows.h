@@ -45,8 +45,8 @@ inline double square_root(double x) { return __builtin_sqrt(x); }
 /// divided by the greatest first.
 template <class Real, std::size_t kLanes>
 inline Real rms_scale(Real squares, const Real* x, std::size_t count, std::size_t width) {
-  constexpr Real kMost = std::numeric_limits<Real>::max();
-  if (squares <= kMost) return 1 / square_root(squares / static_cast<Real>(width) + Real(1e-5));
+  constexpr Real kMax = std::numeric_limits<Real>::max();
+  if (squares <= kMax) return 1 / square_root(squares / static_cast<Real>(width) + Real(1e-5));
   Real greatest = 0, sum = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const Real size = x[i] < 0 ? -x[i] : x[i];

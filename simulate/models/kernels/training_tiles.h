@@ -13,13 +13,13 @@ struct Extent {
   static constexpr std::size_t count = kCount;
 };
 
-/// body(Extent<count>) for a count from kLeast to kMost.
-template <std::size_t kMost, std::size_t kLeast = 1, class Body>
+/// body(Extent<count>) for a count from kLeast to kMax.
+template <std::size_t kMax, std::size_t kLeast = 1, class Body>
 inline void with_extent(std::size_t count, const Body& body) {
-  if constexpr (kMost > kLeast) {
-    if (count < kMost) return with_extent<kMost - 1, kLeast>(count, body);
+  if constexpr (kMax > kLeast) {
+    if (count < kMax) return with_extent<kMax - 1, kLeast>(count, body);
   }
-  body(Extent<kMost>{});
+  body(Extent<kMax>{});
 }
 
 /// a(row, depth) of a product; `row` and `depth` are steps, so that it may be transposed.

@@ -20,8 +20,8 @@
 namespace krohn {
 namespace {
 
-constexpr std::size_t kMostUnknowns = 4'000;
-constexpr double kMostProducts = 2e6, kMostDescentWork = 2e5;
+constexpr std::size_t kMaxUnknowns = 4'000;
+constexpr double kMaxProducts = 2e6, kMaxDescentWork = 2e5;
 constexpr int kReweightings = 12;
 constexpr int kDescentSteps = 40;
 constexpr double kWorstCondition = 1e6;
@@ -204,7 +204,7 @@ std::vector<Eigen::MatrixXd> fitted_centres(const StepModel& model, const Centre
   const auto n = static_cast<Eigen::Index>(model.dimension());
   const std::size_t unknowns = model.dimension() * layer.centres.size();
   const double products = static_cast<double>(layer.edges.size()) * static_cast<double>(n * n);
-  if (unknowns > kMostUnknowns || products > kMostProducts || layer.edges.empty()) return layer.centres;
+  if (unknowns > kMaxUnknowns || products > kMaxProducts || layer.edges.empty()) return layer.centres;
   const Equations equations = edge_equations(model, layer, norms);
   Eigen::MatrixXd present(n * std::ssize(layer.centres), static_cast<Eigen::Index>(model.columns()));
   for (std::size_t s = 0; s < layer.centres.size(); ++s)
@@ -240,7 +240,7 @@ std::vector<Eigen::MatrixXd> fitted_centres(const StepModel& model, const Centre
 std::vector<StateNorms> lyapunov_norms(const StepModel& model, const CentreLayer& layer, bool is_common) {
   if (layer.edges.empty() || (is_common && model.dimension() == 1)) return {};
   Descent descent(model, layer, is_common);
-  if (descent.work() > kMostDescentWork) return {};
+  if (descent.work() > kMaxDescentWork) return {};
   std::vector<StateNorms> norms;
   for (const double p : {1.0, 4.0, 16.0}) {
     descent.descend(p);
@@ -255,7 +255,7 @@ constexpr double kFp64Roundoff = 0x1p-53;
 /// Radii are fractions of the margin; below this they might underflow.
 constexpr double kLeastMargin = 0x1p-900;
 /// Below this the square of a norm, and so every sum of squares on the way to it, does not overflow.
-constexpr double kGreatestDistance = 0x1p510;
+constexpr double kMaxDistance = 0x1p510;
 constexpr int kBalancingRounds = 2'000;
 
 /// A norm's factor R, its inverse, and what they do to single entries.
@@ -364,7 +364,7 @@ class LayerProof {
     const double radius = add_up(1, frobenius_norm_bound(c));
     const double reach = multiply_up(radius, std::max(1.0, factor_of(state).inverse_norm));
     const double farthest = add_up(frobenius_norm_bound(c - IntervalMatrix(nearest)), reach);
-    return farthest < kGreatestDistance ? multiply_down(scale_of(state), radius) : 0;
+    return farthest < kMaxDistance ? multiply_down(scale_of(state), radius) : 0;
   }
 
   /// The other codeword w is farther than the nearest one, v: ‖x − w‖² − ‖x − v‖² is linear in x, and falls by at most
@@ -507,11 +507,11 @@ class LayerProof {
       // One letter more leaves the piece.
       radius = add_up(piece.from, step(y));
       bound_.length += piece.letters;
-      if (radius > bound_.margin || bound_.length >= kGreatestHorizon) break;
+      if (radius > bound_.margin || bound_.length >= kMaxHorizon) break;
       ++piece.letters;
       ++bound_.length;
     }
-    bound_.length = std::min(bound_.length, kGreatestHorizon);
+    bound_.length = std::min(bound_.length, kMaxHorizon);
   }
 
   /// The most letters after which y is still at most `limit`; moves y there. The step grows y, and so does each after.
@@ -578,9 +578,9 @@ namespace {
 
 constexpr unsigned kCoarseRadii = 4, kFineRadii = 64;
 /// Rounded operations that a bound may take; fewer radii make do with less.
-constexpr double kMostOperations = 3e8, kQuickOperations = 5e6;
-constexpr std::uint32_t kMostMemory = 3;
-constexpr std::uint64_t kMostEdgesOfMemory = 4'000;
+constexpr double kMaxOperations = 3e8, kQuickOperations = 5e6;
+constexpr std::uint32_t kMaxMemory = 3;
+constexpr std::uint64_t kMaxEdgesOfMemory = 4'000;
 /// Weights of the present centres in the fits: almost none, for steps that contract; and enough to keep isometries,
 /// whose equations are solved by zero, from shrinking.
 constexpr double kAnchors[] = {1e-9, 1e-3};
@@ -596,7 +596,7 @@ class LayerSearch {
       : layer_(layer), model_(model), machine_(machine), is_late_(is_late) {}
 
   std::optional<LayerBound> best() {
-    if (operations(kCoarseRadii) > kMostOperations) return std::nullopt;
+    if (operations(kCoarseRadii) > kMaxOperations) return std::nullopt;
     search();
     if (best_ && !best_->radius && !is_late_()) consider(best_->centres, best_->norms, fine_radii());
     return std::move(best_);
@@ -750,8 +750,8 @@ std::optional<BoundCertificate> certify_bounds(const Network& network, const Cer
   };
   try {
     take(codeword_machine(network, models, limits));
-    for (std::uint32_t memory = 0; memory <= kMostMemory && !(best && holds_for_all_lengths(*best)); ++memory) {
-      if (memory == 1) limits.max_tuples = kMostEdgesOfMemory;
+    for (std::uint32_t memory = 0; memory <= kMaxMemory && !(best && holds_for_all_lengths(*best)); ++memory) {
+      if (memory == 1) limits.max_tuples = kMaxEdgesOfMemory;
       if (!take(automaton_machine(network, models, memory, limits)) && memory > 0) break;
     }
   } catch (const OutOfTime&) {  // what was found until then is as good as ever

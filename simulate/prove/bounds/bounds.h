@@ -77,7 +77,7 @@ struct LayerBound {
 bool is_stronger(const LayerBound& a, const LayerBound& b);
 
 /// The greatest length that is ever claimed: recurrences are not followed beyond.
-inline constexpr std::uint64_t kGreatestHorizon = std::uint64_t{1} << 60;
+inline constexpr std::uint64_t kMaxHorizon = std::uint64_t{1} << 60;
 
 /// Bounds one layer with these centres and norms; the rounding is bounded on `radii` concentric balls. A margin of 0 or
 /// an infinite error is no exception but a bound that claims nothing. O(edges · radii · 40 steps + states · codewords ·

@@ -112,7 +112,7 @@ struct Enclosed {
 
 namespace {
 
-constexpr double kMostEntries = 4e6;
+constexpr double kMaxEntries = 4e6;
 
 /// The rounded weights as points; one that overflowed makes every bound infinite.
 template <class A>
@@ -340,7 +340,7 @@ class RoundedStepModel final : public StepModel {
 }  // namespace
 
 std::unique_ptr<StepModel> make_step_model(const Layer& layer, ArithmeticName arithmetic, Form form) {
-  if (static_cast<double>(layer.transitions.size()) * layer.dimension * layer.dimension > kMostEntries) return nullptr;
+  if (static_cast<double>(layer.transitions.size()) * layer.dimension * layer.dimension > kMaxEntries) return nullptr;
   return with_arithmetic(arithmetic, [&](auto a) -> std::unique_ptr<StepModel> {
     using Model = RoundedStepModel<decltype(a)>;
     if (!is_storable<decltype(a)>(layer.initial)) return nullptr;
@@ -458,7 +458,7 @@ namespace {
 
 /// Words that are followed to find the averages: this many letters for every state of the machine.
 constexpr std::uint64_t kLettersPerState = 64;
-constexpr double kGreatestFollowed = 1e6;
+constexpr double kMaxFollowed = 1e6;
 
 CentreLayer empty_layer(const Layer& layer) {
   CentreLayer centre;
@@ -685,7 +685,7 @@ class AutomatonLayer {
       if (t == length) return;
       const std::uint32_t move = centre_.labels.move_of[random() % dfa_.letters()];
       numbers = model_.step(centre_.moves[move].first, numbers);
-      if (!numbers.allFinite() || numbers.norm() > kGreatestFollowed) return;
+      if (!numbers.allFinite() || numbers.norm() > kMaxFollowed) return;
       state = centre_.labels.moves[move][state];
     }
   }

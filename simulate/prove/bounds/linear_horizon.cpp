@@ -32,7 +32,7 @@ const ReflectionProduct* reflections_of(const Matrix& matrix, Form form) {
 constexpr double kOutward = 1 + 1e-12;
 
 /// Distances of codewords whose squares are far from underflow and overflow in double.
-constexpr double kLeastDistance = 0x1p-300, kGreatestDistance = 0x1p300;
+constexpr double kLeastDistance = 0x1p-300, kMaxDistance = 0x1p300;
 
 /// The format that is rounded to: half a unit of its last place at 1, its least number, and one below which nothing
 /// overflows.
@@ -94,7 +94,7 @@ class Search {
     if (!make_table() || !tracks_automaton()) return std::nullopt;
     const double distance = least_distance();
     // The decoder's squares neither underflow nor overflow, nor have those above.
-    if (!(distance > kLeastDistance && distance < kGreatestDistance)) return std::nullopt;
+    if (!(distance > kLeastDistance && distance < kMaxDistance)) return std::nullopt;
     const double radius = distance / 2 * (1 - 0x1p-20) * (1 - 1e-12);
     const double start = frobenius_norm_bound(IntervalMatrix(model_.initial()) - IntervalMatrix(centre(0)));
     double error = 0, growth = 0;

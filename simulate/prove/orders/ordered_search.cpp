@@ -775,7 +775,7 @@ class OrderSearch {
 
  private:
   /// The most maps whose products are all tried.
-  static constexpr std::size_t kMostClosedMaps = 2048;
+  static constexpr std::size_t kMaxClosedMaps = 2048;
 
   template <class Phase>
   std::invoke_result_t<Phase> phase(Phase&& body) {
@@ -790,7 +790,7 @@ class OrderSearch {
   /// Every product of two maps is one of the maps: whatever the association, nothing else is ever made.
   std::optional<Certificate> closed_under_composition() {
     return phase([&]() -> std::optional<Certificate> {
-      const std::optional<MapSet> all = maps_->closure(kMostClosedMaps);
+      const std::optional<MapSet> all = maps_->closure(kMaxClosedMaps);
       if (!all) return std::nullopt;
       ReachedStates states(system_, *maps_, budget_);
       states.apply(*all, true);

@@ -20,10 +20,10 @@ namespace krohn {
 namespace {
 
 constexpr std::size_t kWords = 160, kWordLength = 100;
-constexpr std::size_t kMostNodes = 4'096, kMostSets = 100'000, kMostClustered = 250;
-constexpr std::uint32_t kMostFromStart = 40;
+constexpr std::size_t kMaxNodes = 4'096, kMaxSets = 100'000, kMaxClustered = 250;
+constexpr std::uint32_t kMaxFromStart = 40;
 constexpr int kRounds = 12;
-constexpr std::uint64_t kMostWorkOfToken = 10'000'000;  ///< of a checkpoint more: no cell
+constexpr std::uint64_t kMaxWorkOfToken = 10'000'000;  ///< of a checkpoint more: no cell
 
 /// The plans that are tried, the cheap ones first.
 struct Plan {
@@ -88,7 +88,7 @@ class Search {
         letters_(tracked.automaton.letters()),
         intervals_(operations, tensors),
         work_left_(most_work) {
-    if (intervals_.work() > kMostWorkOfToken) throw NotEnclosed{"a letter takes too many products"};
+    if (intervals_.work() > kMaxWorkOfToken) throw NotEnclosed{"a letter takes too many products"};
     if (intervals_.is_affine())
       if (const auto word = word_that_fixes_two_states(tracked))
         throw NotEnclosed{fmt::format(
@@ -173,7 +173,7 @@ class Search {
   }
 
   static std::vector<std::size_t> clusters_of(const std::vector<const Sample*>& samples, double gap) {
-    const std::size_t step = 1 + samples.size() / kMostClustered;
+    const std::size_t step = 1 + samples.size() / kMaxClustered;
     std::vector<std::size_t> some, cluster(samples.size(), 0);
     for (std::size_t i = 0; i < samples.size(); i += step) some.push_back(i);
     std::size_t count = 0;
@@ -274,7 +274,7 @@ class Search {
           } else {
             next.push_back({*std::move(box), state, suffix_of(from.suffix * letters_ + letter, suffix)});
           }
-          if (next.size() > kMostSets || work_left_ == 0 || !TimeLimit::met().empty()) {
+          if (next.size() > kMaxSets || work_left_ == 0 || !TimeLimit::met().empty()) {
             result_.why_not = "too much to follow";
             return Walk::kFailed;
           }
@@ -286,7 +286,7 @@ class Search {
 
   bool attempt(const Plan& plan) {
     begin(plan);
-    for (int round = 0; round < kRounds && nodes_.size() <= kMostNodes; ++round) {
+    for (int round = 0; round < kRounds && nodes_.size() <= kMaxNodes; ++round) {
       std::vector<Reached> boxes;
       for (const Node& node : nodes_) boxes.push_back({node.box, node.state, node.suffix});
       std::uint32_t deepest = 1;
@@ -326,7 +326,7 @@ class Search {
     std::vector<Reached> boxes;
     if (!is_closed(start, initial)) boxes.push_back({start, initial, 0});
     std::uint32_t deepest = 0;
-    const Walk walk = follow(boxes, 0, kMostFromStart, deepest, edges);
+    const Walk walk = follow(boxes, 0, kMaxFromStart, deepest, edges);
     if (walk != Walk::kClosed) {
       if (walk == Walk::kOpen) result_.why_not = "words from the start do not reach the regions";
       return false;
@@ -380,10 +380,10 @@ RegionSearch close_regions(const Operations& operations, const TensorFile& tenso
 }
 
 std::optional<Word> word_that_fixes_two_states(const TrackedAutomaton& tracked) {
-  constexpr std::size_t kMostStates = 1'000;
+  constexpr std::size_t kMaxStates = 1'000;
   const Dfa& automaton = tracked.automaton;
   const std::size_t n = automaton.states();
-  if (n > kMostStates) return std::nullopt;
+  if (n > kMaxStates) return std::nullopt;
   const auto pair = [n](State p, State q) { return std::size_t{p} * n + q; };
   const auto may_stand = [&](State state) { return tracked.wanted[state] != TrackedAutomaton::kNoSuchWord; };
   std::vector<bool> is_reached(n, false), is_told(n * n, false);

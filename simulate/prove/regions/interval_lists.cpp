@@ -16,8 +16,8 @@ namespace {
 constexpr double kRoom = 1 + 0x1p-10;
 constexpr double kUnit = 0x1p-24 * kRoom, kFunction = 0x1p-21 * kRoom, kQuotient = 0x1p-22 * kRoom;
 constexpr double kFlushed = 0x1p-126 * kRoom;
-constexpr double kMost = 0x1p126;  ///< of a number, so that nothing overflows
-constexpr std::size_t kMostLeaves = 6;
+constexpr double kMax = 0x1p126;  ///< of a number, so that nothing overflows
+constexpr std::size_t kMaxLeaves = 6;
 
 double up(double x) { return -directed::below(-x); }
 
@@ -121,7 +121,7 @@ bool IntervalLists::gather(Place from, std::vector<Place>& leaves, bool& repeats
     const auto known = std::ranges::find(leaves, from);
     repeats = repeats || known != leaves.end();
     if (known == leaves.end()) leaves.push_back(from);
-    return leaves.size() <= kMostLeaves;
+    return leaves.size() <= kMaxLeaves;
   }
   std::array<std::vector<Place>, 2> parts;
   for (std::size_t view = 0; view < operation.of.size(); ++view) {
@@ -137,7 +137,7 @@ bool IntervalLists::gather(Place from, std::vector<Place>& leaves, bool& repeats
   if (stated_.function(from.list) == StepFunction::kMultiply)
     for (const Place& leaf : parts[0])
       if (std::ranges::find(parts[1], leaf) != parts[1].end()) return false;
-  return leaves.size() <= kMostLeaves;
+  return leaves.size() <= kMaxLeaves;
 }
 
 /// The number's value where leaf i is at its upper end if bit i of the corner is set.
@@ -178,7 +178,7 @@ IntervalLists::Enclosed IntervalLists::dot(std::size_t list, std::size_t at) con
     tiny += a.magnitude() + b.magnitude() + 2;
   }
   const double slack = (operation.terms + 4.0) * 0x1p-52;  // of sums of products in doubles
-  if (!(size < kMost)) throw NotEnclosed{"a number may overflow"};
+  if (!(size < kMax)) throw NotEnclosed{"a number may overflow"};
   const Enclosed result{widened(Interval::between(lower, upper), slack * size + 0x1p-1000), size * (1 + slack),
                         tiny * kFlushed * (1 + slack), 2 * operation.terms};
   if (operation.of.size() < 3) return result;
@@ -257,7 +257,7 @@ void IntervalLists::compute(std::size_t list) {
   const bool is_dot = stated_.function(list) == StepFunction::kDot;
   for (std::size_t at = 0; at < lists_[list].size(); ++at) {
     const Enclosed number = is_dot ? dot(list, at) : computed(list, at);
-    if (!(number.size < kMost) || number.roundings > (1U << 20)) throw NotEnclosed{"a number may overflow"};
+    if (!(number.size < kMax) || number.roundings > (1U << 20)) throw NotEnclosed{"a number may overflow"};
     lists_[list][at] = number;
   }
 }

@@ -183,8 +183,8 @@ double spread_like_the_papers(std::string_view form, Sizes sizes, int rank) {
 /// spectral radius of about 0.7 at first; where there are more, so much smaller that it is no greater: states that grow
 /// with every letter are not learned.
 double spread_of_factors(Sizes sizes, int rank) {
-  constexpr double kMost = 0.24, kNumbers = 64.0 * 32 * 32;
-  return kMost * std::min(1.0, std::cbrt(std::sqrt(kNumbers / (double(sizes.hidden) * rank * sizes.inputs))));
+  constexpr double kMax = 0.24, kNumbers = 64.0 * 32 * 32;
+  return kMax * std::min(1.0, std::cbrt(std::sqrt(kNumbers / (double(sizes.hidden) * rank * sizes.inputs))));
 }
 
 std::string bilinear(TableScale scale, Recipe recipe, const EbrahimiCell& cell) {

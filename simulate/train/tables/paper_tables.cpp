@@ -235,7 +235,7 @@ std::uint64_t count_of(const std::string& name, std::string_view text, double mo
 
 // ---- Options
 
-constexpr double kMostCount = 1e15, kMostWords = 1e9;
+constexpr double kMaxCount = 1e15, kMaxWords = 1e9;
 
 /// An option that is a number.
 struct Option {
@@ -246,23 +246,23 @@ struct Option {
 };
 
 constexpr std::array<Option, 8> kOptions{{
-    {kSteps, kMostCount, [](const Experiment& cell) { return static_cast<double>(cell.training.optimiser.steps); },
+    {kSteps, kMaxCount, [](const Experiment& cell) { return static_cast<double>(cell.training.optimiser.steps); },
      [](Experiment& cell, double value) { cell.training.optimiser.steps = static_cast<std::uint64_t>(value); }},
-    {kWarmUp, kMostCount, [](const Experiment& cell) { return static_cast<double>(cell.training.optimiser.warm_up); },
+    {kWarmUp, kMaxCount, [](const Experiment& cell) { return static_cast<double>(cell.training.optimiser.warm_up); },
      [](Experiment& cell, double value) { cell.training.optimiser.warm_up = static_cast<std::uint64_t>(value); }},
-    {"words", kMostWords, [](const Experiment& cell) { return static_cast<double>(cell.training.words); },
+    {"words", kMaxWords, [](const Experiment& cell) { return static_cast<double>(cell.training.words); },
      [](Experiment& cell, double value) { cell.training.words = static_cast<std::uint32_t>(value); }},
-    {kSamples, kMostCount, [](const Experiment& cell) { return static_cast<double>(cell.training.samples); },
+    {kSamples, kMaxCount, [](const Experiment& cell) { return static_cast<double>(cell.training.samples); },
      [](Experiment& cell, double value) { cell.training.samples = static_cast<std::uint64_t>(value); }},
     {"weight-decay", 0, [](const Experiment& cell) { return cell.training.optimiser.weight_decay; },
      [](Experiment& cell, double value) { cell.training.optimiser.weight_decay = value; }},
-    {"validate-every", kMostCount,
+    {"validate-every", kMaxCount,
      [](const Experiment& cell) { return static_cast<double>(cell.training.validate_every); },
      [](Experiment& cell, double value) { cell.training.validate_every = static_cast<std::uint64_t>(value); }},
-    {"validation-words", kMostWords,
+    {"validation-words", kMaxWords,
      [](const Experiment& cell) { return static_cast<double>(cell.training.validation_words); },
      [](Experiment& cell, double value) { cell.training.validation_words = static_cast<std::uint32_t>(value); }},
-    {"test-words", kMostWords, [](const Experiment& cell) { return static_cast<double>(cell.words); },
+    {"test-words", kMaxWords, [](const Experiment& cell) { return static_cast<double>(cell.words); },
      [](Experiment& cell, double value) { cell.words = static_cast<std::uint64_t>(value); }},
 }};
 

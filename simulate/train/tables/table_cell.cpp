@@ -307,8 +307,8 @@ RunCost run_cost(const Experiment& experiment, std::size_t count, const TrainSid
 void train_together(const Experiment& experiment, const ExperimentOptions& options, const TrainSideBySide& train) {
   const auto task = make_task(experiment.task);
   const std::vector<TrainOptions> missing = missing_runs(experiment, options.folder);
-  for (std::size_t first = 0; first < missing.size(); first += kMostBeside)
-    train_beside(experiment, *task, std::span(missing).subspan(first, std::min(kMostBeside, missing.size() - first)),
+  for (std::size_t first = 0; first < missing.size(); first += kMaxBeside)
+    train_beside(experiment, *task, std::span(missing).subspan(first, std::min(kMaxBeside, missing.size() - first)),
                  options, train);
 }
 

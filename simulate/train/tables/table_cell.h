@@ -100,11 +100,11 @@ ExperimentRun run_once(const Experiment& experiment, double rate, std::uint64_t 
 using TrainSideBySide =
     std::function<void(std::span<Trainer* const>, const std::function<void(std::uint64_t)>& progress)>;
 
-/// All runs of an experiment that are not in the folder, side by side, as many at a time as `kMostBeside`, and puts
+/// All runs of an experiment that are not in the folder, side by side, as many at a time as `kMaxBeside`, and puts
 /// them there. What was done is kept where anything is thrown.
 void train_together(const Experiment& experiment, const ExperimentOptions& options, const TrainSideBySide& train);
 
-inline constexpr std::size_t kMostBeside = 64;
+inline constexpr std::size_t kMaxBeside = 64;
 
 /// The price of a run, by its first steps.
 struct RunCost {

@@ -232,18 +232,18 @@ TEST_CASE("a monoid has groups exactly where its complexity is at least one") {
 
 namespace {
 
-constexpr std::size_t kMost = 4;  ///< numbers of a layer
-using Numbers = std::array<double, kMost>;
+constexpr std::size_t kMax = 4;  ///< numbers of a layer
+using Numbers = std::array<double, kMax>;
 
 /// h ↦ A h + b.
 struct AffineMap {
-  std::array<Numbers, kMost> matrix{};
+  std::array<Numbers, kMax> matrix{};
   Numbers added{};
 
   Numbers operator()(const Numbers& h) const {
     Numbers image = added;
-    for (std::size_t i = 0; i < kMost; ++i)
-      for (std::size_t j = 0; j < kMost; ++j) image[i] += matrix[i][j] * h[j];
+    for (std::size_t i = 0; i < kMax; ++i)
+      for (std::size_t j = 0; j < kMax; ++j) image[i] += matrix[i][j] * h[j];
     return image;
   }
 };
@@ -252,18 +252,18 @@ struct AffineMap {
 /// dyadic numbers, and something added.
 AffineMap random_contraction(std::mt19937& random, std::size_t numbers) {
   AffineMap map;
-  for (std::size_t i = 0; i < kMost; ++i) map.matrix[i][i] = 1;
+  for (std::size_t i = 0; i < kMax; ++i) map.matrix[i][i] = 1;
   for (std::size_t factors = random() % 4; factors > 0; --factors) {
     Numbers key{};
     const std::size_t i = random() % numbers, j = random() % numbers;
     key[i] = 1;
     if (i != j) key[j] = random() % 2 == 0 ? 1 : -1;
     const double beta = 1 + static_cast<double>(random() % 2), square = i == j ? 1 : 2;
-    std::array<Numbers, kMost> product = map.matrix;
-    for (std::size_t column = 0; column < kMost; ++column) {
+    std::array<Numbers, kMax> product = map.matrix;
+    for (std::size_t column = 0; column < kMax; ++column) {
       double along = 0;
-      for (std::size_t row = 0; row < kMost; ++row) along += key[row] * map.matrix[row][column];
-      for (std::size_t row = 0; row < kMost; ++row) product[row][column] -= beta * along * key[row] / square;
+      for (std::size_t row = 0; row < kMax; ++row) along += key[row] * map.matrix[row][column];
+      for (std::size_t row = 0; row < kMax; ++row) product[row][column] -= beta * along * key[row] / square;
     }
     map.matrix = product;
   }
@@ -307,7 +307,7 @@ TEST_CASE("no layer of contractions with finitely many states crosses idempotent
   std::mt19937 random(17);
   int finite = 0, merging = 0, mixed = 0;
   for (int drawn = 0; drawn < 60'000; ++drawn) {
-    const std::size_t numbers = 1 + random() % kMost;
+    const std::size_t numbers = 1 + random() % kMax;
     std::vector<AffineMap> letters;
     for (std::size_t letter = 2 + random() % 2; letter > 0; --letter)
       letters.push_back(random_contraction(random, numbers));

@@ -172,10 +172,10 @@ TEST_CASE("equal costs go round, and shards may be empty") {
 }
 
 TEST_CASE("costs count up to 2^40, and from 1") {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
+  constexpr std::uint64_t kMax = std::uint64_t{1} << 40;
   // The second of the two great ones is smaller by one or the same, which says who comes first.
-  CHECK(items_of({1, 2}, {kMost - 1, kMost}) == std::vector<std::uint64_t>{1});
-  CHECK(items_of({1, 2}, {kMost, kMost + 1}) == std::vector<std::uint64_t>{0});
+  CHECK(items_of({1, 2}, {kMax - 1, kMax}) == std::vector<std::uint64_t>{1});
+  CHECK(items_of({1, 2}, {kMax, kMax + 1}) == std::vector<std::uint64_t>{0});
   CHECK(items_of({1, 2}, {1, 2}) == std::vector<std::uint64_t>{1});
   CHECK(items_of({1, 2}, {0, 1}) == std::vector<std::uint64_t>{0});
   Costs endless(100, UINT64_MAX);  // no sum overflows

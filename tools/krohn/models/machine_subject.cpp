@@ -72,7 +72,7 @@ Precision widest_precision(const std::string& name) {
 
 namespace {
 
-constexpr std::size_t kMostPanels = 20;  ///< as in the paper's figure
+constexpr std::size_t kMaxPanels = 20;  ///< as in the paper's figure
 
 double as_real(const Turn& turn) {
   const double value = static_cast<double>(turn.numerator) / static_cast<double>(turn.denominator);
@@ -174,7 +174,7 @@ std::vector<PlanePanel> plane_panels(const ComparedModel& learned, const Compare
   const Alphabet& alphabet = learned.automaton.alphabet();
   const auto same = same_letters(alphabet, exact.automaton.alphabet());
   for (const Plane& plane : learned.spectrum.planes) {
-    if (plane.weight < weight || panels.size() == kMostPanels) break;
+    if (plane.weight < weight || panels.size() == kMaxPanels) break;
     PlanePanel panel;
     for (Letter letter = 0; letter < alphabet.size(); ++letter) {
       const auto other = same[letter];
@@ -199,7 +199,7 @@ Svg comparison_plot(const ComparedModel& learned, const ComparedModel& exact,
   }
   std::vector<CirclePanel> panels;
   for (const LetterComparison& letter : letters) {
-    if (panels.size() == kMostPanels) break;
+    if (panels.size() == kMaxPanels) break;
     CirclePanel panel{fmt::format("letter {}", shortened(letter.name, 16)), {}, {}, {}};
     for (const Mode& mode : letter.learned->modes) panel.learned.push_back({mode.value, std::min(mode.weight, 1.0)});
     for (const Mode& mode : letter.exact->modes) panel.exact.push_back(mode.value);

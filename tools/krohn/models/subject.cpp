@@ -142,14 +142,14 @@ void remark_on_arithmetic(const std::string& name, const std::string& precision,
 }
 
 State tell_left_out(const Subject& subject, bool for_programs) {
-  constexpr State kMostNamed = 10;
+  constexpr State kMaxNamed = 10;
   const Dfa& dfa = subject.automaton;
   const std::vector<bool> reached = reachable_states(dfa);
   const auto left = static_cast<State>(std::ranges::count(reached, false));
   if (left == 0) return left;
   std::string names;
   State named = 0;
-  for (State state = 0; state < dfa.states() && named < kMostNamed; ++state)
+  for (State state = 0; state < dfa.states() && named < kMaxNamed; ++state)
     if (!reached[state]) names += (named++ == 0 ? "" : ", ") + visible(cut_short(dfa.state_name(state), 60));
   fmt::print(for_programs ? stderr : stdout, "{}{}: {} {}{} {} never reached from {} and left out\n",
              for_programs ? "krohn: " : "", visible(subject.name), left == 1 ? "state" : "states", names,

@@ -112,7 +112,7 @@ void back(Architecture& row, Checker& checker) {
 /// The automaton itself; without a start, the part that is reached from a state of each source component, for each:
 /// every state is reached in one of them.
 std::vector<Dfa> starts_of(const Dfa& dfa) {
-  constexpr std::size_t kMostStarts = 100;
+  constexpr std::size_t kMaxStarts = 100;
   if (dfa.has_start()) return {dfa};
   const Components components = strongly_connected_components(dfa);
   std::vector<bool> is_source(components.count, true);
@@ -122,9 +122,9 @@ std::vector<Dfa> starts_of(const Dfa& dfa) {
   std::vector<Dfa> starts;
   for (const std::vector<State>& members : components.members()) {
     if (!is_source[components.of[members.front()]]) continue;
-    if (starts.size() == kMostStarts)
+    if (starts.size() == kMaxStarts)
       throw LimitError(fmt::format("{} states that are reached from no other; at most {} starts are tried",
-                                   std::ranges::count(is_source, true), kMostStarts));
+                                   std::ranges::count(is_source, true), kMaxStarts));
     starts.push_back(canonical(Dfa::moore(dfa.alphabet(), {dfa.table().begin(), dfa.table().end()}, members.front(),
                                           {dfa.outputs().begin(), dfa.outputs().end()},
                                           {dfa.output_names().begin(), dfa.output_names().end()})

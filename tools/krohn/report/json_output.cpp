@@ -69,10 +69,10 @@ bool finds_all(nlohmann::ordered_json& facts, bool is_json, const std::function<
 }
 
 nlohmann::ordered_json exact_count(const std::string& digits) {
-  constexpr std::uint64_t kGreatest = std::uint64_t{1} << 53;
+  constexpr std::uint64_t kMax = std::uint64_t{1} << 53;
   std::uint64_t count = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
-  if (error != std::errc() || count > kGreatest) return digits;
+  if (error != std::errc() || count > kMax) return digits;
   return count;
 }
 

@@ -84,13 +84,13 @@ std::string page_of(const nlohmann::ordered_json& data) {
 
 namespace {
 
-constexpr std::size_t kMostEmbedded = std::size_t{4} << 20;  // of weights, and of the automaton
-constexpr std::size_t kMostPicture = std::size_t{1} << 20;   // of a picture
+constexpr std::size_t kMaxEmbedded = std::size_t{4} << 20;  // of weights, and of the automaton
+constexpr std::size_t kMaxPicture = std::size_t{1} << 20;   // of a picture
 
 /// `subject`: of which steps are listed; `file`: what the certificate names by its hash.
 template <class Subject, class File>
 Json embedded_certificate(const Certificate& certificate, const Subject& subject, const File& file) {
-  constexpr StepLimits kSteps{.max_steps = 20'000, .max_bytes = kMostEmbedded};
+  constexpr StepLimits kSteps{.max_steps = 20'000, .max_bytes = kMaxEmbedded};
   if (!has_file(certificate)) {
     const std::string what = certificate.is<Sampled>() ? "an open question" : fmt::format("\"{}\"", certificate.method);
     return {{"absent", fmt::format("of {} there is no certificate file", what)}};
@@ -98,7 +98,7 @@ Json embedded_certificate(const Certificate& certificate, const Subject& subject
   try {
     const Certificate listed = listed_certificate(certificate, subject, kSteps, kSteps);
     std::string text = format_certificate(listed, file);
-    if (text.size() > kMostEmbedded) throw LimitError("it has too many bytes");
+    if (text.size() > kMaxEmbedded) throw LimitError("it has too many bytes");
     Json data{{"sha256", sha256(text)}, {"text", std::move(text)}};
     if (listed.is_shortest() != certificate.is_shortest())
       data["remark"] = "That no shorter word fails takes too many steps for a page; krohn verify proves it";
@@ -112,7 +112,7 @@ Json embedded_certificate(const Certificate& certificate, const Subject& subject
 }  // namespace
 
 Json bytes_or_reason(const std::string& bytes, const std::string& what) {
-  if (bytes.size() <= kMostEmbedded) return {{"bytes", base64(bytes)}};
+  if (bytes.size() <= kMaxEmbedded) return {{"bytes", base64(bytes)}};
   return {{"absent", fmt::format("{} take {}, too many for a page", what, counted(bytes.size(), "byte"))}};
 }
 
@@ -127,7 +127,7 @@ Json certificate_data(const Certificate& certificate, const ReadModel& model, co
 
 Json svg_of(const std::string& dot, const std::string& engine) {
   const std::string svg = render_dot(dot, "svg", engine);
-  if (svg.size() > kMostPicture) return nullptr;
+  if (svg.size() > kMaxPicture) return nullptr;
   return svg.substr(svg.find("<svg"));
 }
 
@@ -146,7 +146,7 @@ Json picture_of(const Dfa& automaton) {
 
 namespace {
 
-constexpr std::size_t kMostText = std::size_t{256} << 10;  // of a text to save
+constexpr std::size_t kMaxText = std::size_t{256} << 10;  // of a text to save
 
 Json network_data(const Network& network) {
   const std::string weights = canonical_weights(network), automaton = canonical_automaton(network.automaton);
@@ -159,13 +159,13 @@ Json network_data(const Network& network) {
   data["weights_sha256"] = sha256(weights);
   data["automaton_sha256"] = sha256(automaton);
   const std::string module = network.snap_every == 0 ? torch_module(network) : "";
-  data["module"] = module.empty() || module.size() > kMostText ? Json() : Json(module);
+  data["module"] = module.empty() || module.size() > kMaxText ? Json() : Json(module);
   return data;
 }
 
 Json text_of_automaton(const Dfa& automaton, FileFormat format) try {
   std::string text = write_automaton(automaton, format);
-  return text.size() <= kMostText ? Json(std::move(text)) : Json();
+  return text.size() <= kMaxText ? Json(std::move(text)) : Json();
 } catch (const InputError&) {
   return nullptr;  // the format cannot hold it
 }
@@ -186,21 +186,21 @@ Json automaton_data(const Dfa& automaton) {
 }
 
 Json egg_box_of(const Job& job) {
-  constexpr std::size_t kMostClasses = 30, kMostSide = 16;
+  constexpr std::size_t kMaxClasses = 30, kMaxSide = 16;
   if (!job.algebra.green) return nullptr;
   const auto& boxes = job.algebra.green->d_classes();
-  const bool is_small = boxes.size() <= kMostClasses && std::ranges::all_of(boxes, [](const DClass& box) {
-                          return box.r_classes <= kMostSide && box.l_classes <= kMostSide;
+  const bool is_small = boxes.size() <= kMaxClasses && std::ranges::all_of(boxes, [](const DClass& box) {
+                          return box.r_classes <= kMaxSide && box.l_classes <= kMaxSide;
                         });
   return is_small ? svg_of(egg_box_dot(job.automaton, job.algebra), "dot") : Json();
 }
 
 /// The holonomy decomposition; null where it is too large.
 Json cascade_of(const Dfa& automaton) try {
-  constexpr std::uint64_t kMost = 100'000;
-  constexpr std::size_t kMostLayers = 16;
-  const Cascade cascade = holonomy_decomposition(automaton, {.max_sets = kMost, .max_contexts = kMost});
-  return cascade.layers.size() <= kMostLayers ? svg_of(to_drawn_dot(cascade, {}), "dot") : Json();
+  constexpr std::uint64_t kMax = 100'000;
+  constexpr std::size_t kMaxLayers = 16;
+  const Cascade cascade = holonomy_decomposition(automaton, {.max_sets = kMax, .max_contexts = kMax});
+  return cascade.layers.size() <= kMaxLayers ? svg_of(to_drawn_dot(cascade, {}), "dot") : Json();
 } catch (const LimitError&) {
   return nullptr;
 }

@@ -129,7 +129,7 @@ Json spectrum_data(const RunQuestion& question, const std::string& file, const F
 /// a state that stands for another one, or an output is another, the two differ.
 Json differences(const Dfa& learned, const Dfa& truth) {
   constexpr State kNone = UINT32_MAX;
-  constexpr std::size_t kMost = 2000;
+  constexpr std::size_t kMax = 2000;
   std::vector<State> stands_for(learned.states(), kNone), found{learned.initial()};
   stands_for[learned.initial()] = truth.initial();
   for (std::size_t i = 0; i < found.size(); ++i)
@@ -149,7 +149,7 @@ Json differences(const Dfa& learned, const Dfa& truth) {
     for (Letter letter = 0; letter < learned.letters(); ++letter) {
       const State next = learned.next(state, letter), due = truth.next(stands_for[state], letter);
       if (stands_for[next] == due) continue;
-      if (edges.size() == kMost) {
+      if (edges.size() == kMax) {
         ++left_out;
         continue;
       }

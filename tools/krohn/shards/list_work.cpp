@@ -158,8 +158,8 @@ void work_through(const ListWork& work, const std::vector<std::uint64_t>& items,
 void ShardOptions::check() const {
   if (shard && slurm) throw InputError("--slurm", "its script says --shard itself; leave one of the two out");
   if (shards && !slurm) throw InputError("--shards", "is for --slurm; a single share is --shard I/N");
-  if (shards && (*shards == 0 || *shards > kMostShards))
-    throw InputError("--shards", fmt::format("from 1 to {}", kMostShards));
+  if (shards && (*shards == 0 || *shards > kMaxShards))
+    throw InputError("--shards", fmt::format("from 1 to {}", kMaxShards));
 }
 
 void add_shard_options(Verb& verb, ShardOptions& options) {

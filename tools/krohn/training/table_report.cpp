@@ -287,7 +287,7 @@ nlohmann::ordered_json table_estimate(std::span<const AskedCell> cells, const Es
     nlohmann::ordered_json row{{"row", cell->row}, {"column", cell->column}, {"runs", missing}, {"kept", kept}};
     row["steps"] = cell->training.optimiser.steps;
     if (missing > 0) {
-      const std::size_t beside = std::min<std::size_t>(missing, kMostBeside);
+      const std::size_t beside = std::min<std::size_t>(missing, kMaxBeside);
       bool is_on_device = false;
       const auto here = [&] { return run_cost(*cell); };
       const auto there = [&] {

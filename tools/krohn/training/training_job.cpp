@@ -249,8 +249,8 @@ void TrainingJob::save() const {
 }
 
 void check_seeds(std::uint64_t seeds) {
-  constexpr std::uint64_t kMost = 100'000;
-  if (seeds == 0 || seeds > kMost) throw InputError("--seeds", "1 to 100,000");
+  constexpr std::uint64_t kMax = 100'000;
+  if (seeds == 0 || seeds > kMax) throw InputError("--seeds", "1 to 100,000");
 }
 
 std::vector<RateAndSeed> rates_and_seeds(const TrainArguments& options) {

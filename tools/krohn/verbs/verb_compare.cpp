@@ -27,7 +27,7 @@
 namespace krohn {
 namespace {
 
-constexpr std::size_t kMostRows = 8;  ///< of one letter in the table
+constexpr std::size_t kMaxRows = 8;  ///< of one letter in the table
 
 struct CompareArguments {
   std::string learned, exact, plot;
@@ -93,8 +93,8 @@ nlohmann::ordered_json comparison_json(const CompareArguments& options, const Co
 
 /// The least and greatest ones, when they are many.
 std::string betas_in_words(std::vector<double> betas) {
-  constexpr std::size_t kMost = 8;
-  if (betas.size() <= kMost) {
+  constexpr std::size_t kMax = 8;
+  if (betas.size() <= kMax) {
     std::string text;
     for (const double beta : betas) text += fmt::format("{}{:.4f}", text.empty() ? "" : ", ", beta);
     return text;
@@ -131,7 +131,7 @@ void report_comparison(const CompareArguments& options, const Spectrum& learned,
     for (const Match& match : letter.matches) {
       most_off = std::max(most_off, match.off);
       if (match.mode.value.imag() < 0) continue;  // its conjugate stands for both
-      if (shown == kMostRows) {
+      if (shown == kMaxRows) {
         ++left_out;
         continue;
       }

@@ -24,8 +24,8 @@ namespace krohn {
 namespace {
 
 constexpr std::size_t kExtractColumns = 100;
-constexpr double kShareOfExtraction = 0.85;          ///< of the time; then what was found is compared and written
-constexpr std::uint64_t kMostLetters = 100'000'000;  ///< of a word, at 8 bytes each and its answers
+constexpr double kShareOfExtraction = 0.85;         ///< of the time; then what was found is compared and written
+constexpr std::uint64_t kMaxLetters = 100'000'000;  ///< of a word, at 8 bytes each and its answers
 
 struct ExtractArguments {
   std::string model, output, against, precision = "fp32";
@@ -161,8 +161,8 @@ void check_extraction(const ExtractArguments& options) {
   if (options.extract.length == 0) throw InputError("--length", "words of at least one letter define an automaton");
   for (const auto& [option, letters] :
        {std::pair("--length", options.extract.length), std::pair("--beyond", options.extract.beyond)})
-    if (letters > kMostLetters)
-      throw InputError(option, fmt::format("a word is held in memory: at most {}", counted(kMostLetters, "letter")));
+    if (letters > kMaxLetters)
+      throw InputError(option, fmt::format("a word is held in memory: at most {}", counted(kMaxLetters, "letter")));
 }
 
 int extract(ExtractArguments options) {

@@ -32,7 +32,7 @@ namespace {
 constexpr std::uint64_t kCountedLength = 12;
 constexpr std::uint64_t kMaxCountedTransitions = 10'000'000;
 constexpr std::size_t kShownList = 60;
-constexpr std::size_t kMostLetters = 1024;
+constexpr std::size_t kMaxLetters = 1024;
 constexpr Point kMaxNamedDegree = 200;
 
 struct InfoArguments {
@@ -92,7 +92,7 @@ std::optional<Json> facts_without_letters(const InfoArguments& options) {
   TemporalOptions temporal;
   temporal.max_states = options.reading.max_states;
   const auto valued =
-      graph_of_many_letters(subject.substr(prefix.size()), prefix == kPastPrefix, kMostLetters, temporal);
+      graph_of_many_letters(subject.substr(prefix.size()), prefix == kPastPrefix, kMaxLetters, temporal);
   if (!valued) return std::nullopt;
   const Dfa& graph = valued->graph;
   Json facts;
@@ -188,7 +188,7 @@ void print(const Json& facts, const std::string& remark) {
   rows.push_back({"letters", has_letters
                                  ? fmt::format("{}: {}{}", facts["letters"].size(), joined(facts["letters"]), remark)
                                  : fmt::format("more than {} classes of valuations of {} propositions",
-                                               with_thousands(kMostLetters), facts["propositions"].dump())});
+                                               with_thousands(kMaxLetters), facts["propositions"].dump())});
   rows.push_back({"outputs", joined(facts["outputs"])});
   rows.push_back({"components", std::to_string(facts["components"].get<std::uint64_t>())});
   if (facts.contains("synchronising"))

@@ -28,8 +28,8 @@
 namespace krohn {
 namespace {
 
-constexpr Point kMostPoints = 3;
-constexpr std::uint32_t kMostElements = 24;
+constexpr Point kMaxPoints = 3;
+constexpr std::uint32_t kMaxElements = 24;
 
 Dfa machine(const std::vector<Transformation>& letters, Point states, State initial) {
   std::vector<State> table;
@@ -110,7 +110,7 @@ std::string groups_of(const Dfa& automaton) {
 /// letters are a least generating set, told to show its state.
 std::string smallest_monoids_table() {
   std::string text = heading("| points | elements | letters | groups |", kMonoidColumns);
-  for (Point points = 1; points <= kMostPoints; ++points)
+  for (Point points = 1; points <= kMaxPoints; ++points)
     for (const SmallMonoid& monoid : monoids_on(points)) {
       std::string letters;
       for (const Transformation& letter : monoid.generators)
@@ -131,7 +131,7 @@ std::string smallest_monoids_table() {
 /// Every group of at most 24 elements: its word problem with all elements as letters.
 std::string smallest_groups_table() {
   std::string text = heading("| order | group |", kGroupColumns);
-  for (std::uint32_t size = 1; size <= kMostElements; ++size)
+  for (std::uint32_t size = 1; size <= kMaxElements; ++size)
     for (const PermutationGroup& group : groups_of_order(size)) {
       const GroupElements elements = GroupElements::enumerate(group);
       std::vector<Transformation> letters;

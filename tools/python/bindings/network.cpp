@@ -147,7 +147,7 @@ std::pair<std::vector<Part>, std::map<std::string, std::string>> tensors(const N
 
 constexpr std::int64_t kNothingRead = -1;
 constexpr std::size_t kBlock = std::size_t{1} << 12;
-constexpr std::size_t kMostNumbers = std::size_t{1} << 27;
+constexpr std::size_t kMaxNumbers = std::size_t{1} << 27;
 
 /// The readout after every letter, −1 where there is none.
 nb::ndarray<nb::numpy, std::int64_t> run(const Network& network, const GivenWords& words, const std::string& arithmetic,
@@ -189,7 +189,7 @@ nb::ndarray<nb::numpy, double> numbers(const Network& network, const GivenWords&
       Interruption::check();
       if (t > 0) evaluator->step(letters[t - 1]);
       const std::vector<double> now = evaluator->numbers();
-      if (now.size() * (length + 1) > kMostNumbers)
+      if (now.size() * (length + 1) > kMaxNumbers)
         throw LimitError(fmt::format(
             "{} numbers after each of {} letters are too many for an array; take a shorter word", now.size(), length));
       all.insert(all.end(), now.begin(), now.end());

@@ -162,7 +162,7 @@ TEST_CASE("reflections by letter are those written out, with words that share th
       {2, 1, 3, 4, {{0, 0, 0, 1}, {0, 0, 1}, {0, 1, 0, 0}, {0, 1, 0, 0, 1}, {0, 1, 1}, {1, 0}}},
   };
   // As many values as rows: loops of their own.
-  for (std::size_t rows = 1; rows <= kMostLetterRows; ++rows)
+  for (std::size_t rows = 1; rows <= kMaxLetterRows; ++rows)
     for (std::size_t reflections = 1; reflections <= std::min<std::size_t>(rows, 2); ++reflections)
       if (rows % reflections == 0)
         cases.push_back({rows / reflections, reflections, 3, rows, some_words(rows / reflections, 5, 4, rows)});

@@ -166,13 +166,13 @@ TEST_CASE("the search is the trial of all words") {
         CAPTURE(excess);
         const Network network = inexact_rotation(m, excess);
         const Certificate certificate = certify(network, in(Precision::kBf16, order));
-        constexpr std::size_t kMost = 9;
-        const std::size_t right = right_up_to(network, Precision::kBf16, parse_order(order), kMost);
-        if (certificate.is<Refuted>() && certificate.failing_word()->size() <= kMost) {
+        constexpr std::size_t kMax = 9;
+        const std::size_t right = right_up_to(network, Precision::kBf16, parse_order(order), kMax);
+        if (certificate.is<Refuted>() && certificate.failing_word()->size() <= kMax) {
           CHECK(certificate.failing_word()->size() == right + 1);
         } else {
-          CHECK(right == kMost);
-          if (certificate.is<ProvedUpTo>()) CHECK(certificate.length() >= kMost);
+          CHECK(right == kMax);
+          if (certificate.is<ProvedUpTo>()) CHECK(certificate.length() >= kMax);
         }
       }
 }

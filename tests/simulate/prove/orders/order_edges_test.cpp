@@ -56,7 +56,7 @@ Matrix moves(std::vector<int> images) {
   return SignedPermutationMatrix{Permutation::from_images(to), sign};
 }
 
-constexpr std::size_t kMostStates = 40;
+constexpr std::size_t kMaxStates = 40;
 
 /// The hardest network to refute letter by letter: whatever numbers the arithmetic reaches are codewords, and its
 /// automaton does what the arithmetic does. Nothing when it reaches more than a few states.
@@ -84,7 +84,7 @@ std::optional<Network> as_computed(const Eigen::MatrixXd& initial, const std::ve
       const std::vector<double> numbers = evaluator->numbers();
       Eigen::MatrixXd reached = Eigen::Map<const Eigen::MatrixXd>(numbers.data(), initial.rows(), initial.cols());
       reached.array() += 0.0;  // −0 is 0
-      if (!reached.allFinite() || codewords.size() > kMostStates) return std::nullopt;
+      if (!reached.allFinite() || codewords.size() > kMaxStates) return std::nullopt;
       const auto found = std::find(codewords.begin(), codewords.end(), reached);
       table.push_back(static_cast<State>(found - codewords.begin()));
       if (found != codewords.end()) continue;
@@ -97,18 +97,18 @@ std::optional<Network> as_computed(const Eigen::MatrixXd& initial, const std::ve
 /// True if the network is proved to round nothing, in every one of the orders; no verdict of any may be wrong.
 bool rounds_nothing(const Network& network, ArithmeticName arithmetic,
                     const std::vector<const char*>& orders = {"scan", "doubling", "chunked:2", "chunked:5"}) {
-  constexpr std::size_t kMost = 7;
+  constexpr std::size_t kMax = 7;
   std::size_t proofs = 0;
   for (const char* name : orders) {
     CAPTURE(std::string(name));
     const CertifyOptions options = in(arithmetic, 20'000, parse_order(name));
     const Certificate certificate = certify(network, options);
-    const std::size_t right = right_up_to(network, arithmetic, options.order, kMost);
-    if (certificate.is<Proved>()) CHECK(right == kMost);
-    if (certificate.is<ProvedUpTo>()) CHECK(right >= std::min<std::uint64_t>(certificate.length(), kMost));
+    const std::size_t right = right_up_to(network, arithmetic, options.order, kMax);
+    if (certificate.is<Proved>()) CHECK(right == kMax);
+    if (certificate.is<ProvedUpTo>()) CHECK(right >= std::min<std::uint64_t>(certificate.length(), kMax));
     if (certificate.is<Refuted>()) {
-      CHECK((right == kMost || certificate.failing_word()->size() == right + 1));
-      CHECK((right < kMost || certificate.failing_word()->size() > kMost));
+      CHECK((right == kMax || certificate.failing_word()->size() == right + 1));
+      CHECK((right < kMax || certificate.failing_word()->size() > kMax));
     }
     proofs += certificate.is<Proved>() && certificate.method == "exact in every association";
   }
