@@ -1,4 +1,4 @@
-#include "krohn/gpu/training/stepper.h"
+#include "krohn/gpu/training/linear_model_words.h"
 
 #include <fmt/format.h>
 

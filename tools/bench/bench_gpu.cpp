@@ -23,6 +23,7 @@
 #include "krohn/gpu/networks/pair_search.h"
 #include "krohn/gpu/networks/sample_words.h"
 #include "krohn/gpu/operations/operation_words.h"
+#include "krohn/gpu/training/linear_model_words.h"
 #include "krohn/gpu/training/stepper.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"

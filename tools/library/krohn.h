@@ -75,4 +75,4 @@
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/networks/pair_search.h"
 #include "krohn/gpu/networks/sample_words.h"
-#include "krohn/gpu/training/stepper.h"
+#include "krohn/gpu/training/train_side_by_side.h"

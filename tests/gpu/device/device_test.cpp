@@ -14,6 +14,7 @@
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/networks/pair_search.h"
 #include "krohn/gpu/networks/sample_words.h"
+#include "krohn/gpu/training/linear_model_words.h"
 #include "krohn/gpu/training/stepper.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"

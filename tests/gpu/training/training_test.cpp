@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "krohn/gpu/device/device.h"
+#include "krohn/gpu/training/linear_model_words.h"
 #include "krohn/gpu/training/stepper.h"
+#include "krohn/gpu/training/train_side_by_side.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/tasks/tasks.h"
