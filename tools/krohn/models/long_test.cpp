@@ -101,6 +101,7 @@ LongTestReport run_long_test(const Dfa& machine, const Dfa& automaton, const Tes
     const bool is_late = dynamic_cast<const LimitError*>(&error) != nullptr;
     if (!is_late && (path.empty() || dynamic_cast<const Interrupted*>(&error) == nullptr)) throw;
     if (!path.empty()) save_run(path, tested, state);
+    Interruption::requested = false;  // what is left is to tell it
     throw LimitError(fmt::format("{} after {} of {}, all right so far; {}", is_late ? error.what() : "interrupted",
                                  with_thousands(comparison.letters_read(state)),
                                  counted(comparison.letters(), "letter"),

@@ -104,7 +104,7 @@ void print_random_words(const Question& question, const ModelVerdict& verdict) {
                            through->failing_at ? "the last one wrong" : "right after every letter"));
   if (verdict.sampled)
     for (const LengthReport& row : verdict.sampled->lengths)
-      fmt::print("  {} of random {}words, seed {}: {} right\n", counted(row.letters, "letter"),
+      fmt::print("  {} of random {}words, seed {}: {} correct\n", counted(row.letters, "letter"),
                  question.random.accepted ? "accepted " : "", seed,
                  row.letters == row.right_letters ? "all" : with_thousands(row.right_letters));
   const Certificate& certificate = verdict.certificate;
