@@ -297,7 +297,7 @@ struct QuickExponential {
   V whole, rest;
 };
 template <class V>
-inline QuickExponential<V> quick_exponential(const V& x) {
+KROHN_HOST_DEVICE inline QuickExponential<V> quick_exponential(const V& x) {
   const V shifted = x * 0x1.71547652b82fep+0 + 0x1.8p52, k = shifted - 0x1.8p52;
   const V r = (x - k * 0x1.62e42fefa38p-1) - k * 0x1.ef35793c7673p-45;
   static constexpr double kFactorials[10] = {3'628'800.0, 362'880.0, 40'320.0, 5'040.0, 720.0,
@@ -309,14 +309,14 @@ inline QuickExponential<V> quick_exponential(const V& x) {
 }
 /// Beyond ±200 it overflows and vanishes in floats as at them; no number stays none.
 template <class V>
-inline V quick_exp(const V& given) {
+KROHN_HOST_DEVICE inline V quick_exp(const V& given) {
   V x = given > 200 ? V{} + 200 : given;
   x = x < -200 ? V{} - 200 : x;
   const QuickExponential<V> e = quick_exponential(x);
   return e.whole + e.rest;
 }
 template <class V>
-inline V quick_tanh(const V& a) {
+KROHN_HOST_DEVICE inline V quick_tanh(const V& a) {
   const V x = -2 * magnitude(a), least = x < -40 ? V{} - 40 : x;
   const QuickExponential<V> e = quick_exponential(least);
   const V less_one = (e.whole - 1) + e.rest;
