@@ -66,7 +66,7 @@ std::string name_with_parameters(const ClassVerdict& verdict);
 /// Returns a verdict as one line: the defining words, the witness, or why it is open.
 std::string explanation(const ClassVerdict& verdict);
 
-// What the literature decides for transformers, each with its source.
+// Answers of the literature for transformers, each with its source.
 
 /// One family of transformers, or a class of languages named for them, with its answer for one language. The answers
 /// are the theorems' of the source; nothing is built or proved here.

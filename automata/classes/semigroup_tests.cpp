@@ -169,7 +169,7 @@ bool is_dot_depth_one_of_width(const SyntacticSemigroup& semigroup, std::uint64_
     if ((products += std::uint64_t{some} * others) > kMaxProducts)
       throw LimitError(fmt::format("k is not determined: more than {} products", kMaxProducts));
   };
-  // Of the words of k−1 letters, each with the elements that it ends; whatever another one ends says nothing new.
+  // Words of k−1 letters, each with the elements that it ends; one that another word ends says nothing new.
   std::vector<std::pair<Element, std::vector<Element>>> ends;
   for (const Element e : semigroup.of_length(k - 1)) {
     if (std::ranges::any_of(ends, [e](const auto& end) { return std::ranges::binary_search(end.second, e); })) continue;

@@ -25,7 +25,7 @@ std::optional<std::string> dot_depth_one_violation(const SyntacticSemigroup& sem
 bool is_locally_testable_of_order(const SyntacticSemigroup& semigroup, std::uint64_t k);
 
 /// True if the ends of k−1 letters and the sequences of factors of k letters decide: by Knast's theorem on graphs whose
-/// vertices are the words of k−1 letters (docs/MATH.md). Throws LimitError past some millions of products.
+/// vertices are the words of k−1 letters (docs/MATH.md). Throws LimitError past two million products.
 bool is_dot_depth_one_of_width(const SyntacticSemigroup& semigroup, std::uint64_t k);
 
 }  // namespace krohn

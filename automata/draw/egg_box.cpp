@@ -1,10 +1,10 @@
+#include "krohn/automata/draw/draw.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/automata/draw/draw.h"
 #include "krohn/groups/base/messages.h"
 #include "krohn/groups/names/named_group.h"
 

@@ -44,7 +44,7 @@ class SyntacticSemigroup {
   /// A word for an element of the semigroup: never the empty one, but for the identity where it is not in there.
   Word word(Element e) const;
   std::string quoted(Element e) const;
-  /// Where the words of the elements take every state, one after the other: by running them, for checks.
+  /// Images of all states under the words of the elements, one after the other: by running them, for checks.
   std::vector<State> run(std::initializer_list<Element> elements) const;
   const Dfa& dfa() const { return dfa_; }
 

@@ -57,7 +57,7 @@ void require_witness(bool checked, std::string_view property);
 /// The words one after another.
 Word joined(std::initializer_list<const Word*> words);
 
-/// Where every state goes. O(states · |word|).
+/// Images of all states. O(states · |word|).
 std::vector<State> images_of_word(const Dfa& dfa, std::span<const Letter> word);
 
 /// The lengths of the cycles that the powers of a map end in: increasing, each once. O(n).

@@ -91,8 +91,7 @@ struct RegexOfOptions {
 /// Letters are written as they are: `.` never occurs. Throws InputError unless the automaton is an acceptor.
 std::string regex_of(const Dfa& dfa, const RegexOfOptions& options = {});
 
-// Whether an automaton is that of an expression, by another road than the one that
-// makes automata of expressions.
+// Comparison of an automaton with an expression, by another road than the one that makes automata of expressions.
 
 /// A shortest word that one accepts and the other does not, over the common refinement of the two alphabets; nothing
 /// when there is none. Brzozowski's derivatives (1964), equal up to associative, commutative and idempotent unions and

@@ -101,7 +101,7 @@ class StoredWordRunner {
   std::unique_ptr<Reader> reader_;
 };
 
-// Where an automaton ends on very many random words: one word per CUDA thread.
+// The states that an automaton ends in on very many random words: one word per CUDA thread.
 
 /// Word w of the sample is RandomWord(letters, seed, w), cut to `length` letters.
 struct RandomSample {

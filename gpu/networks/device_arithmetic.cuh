@@ -185,7 +185,7 @@ struct DeviceTf32 : DeviceFp32 {
   }
 };
 
-/// What kernels are compiled for.
+/// The arithmetics that kernels are compiled for.
 #define KROHN_FOR_EVERY_DEVICE_ARITHMETIC(instantiate)                                            \
   instantiate(DeviceFp64) instantiate(DeviceFp32) instantiate(DeviceFp16) instantiate(DeviceBf16) \
       instantiate(DeviceFp16InFp32) instantiate(DeviceBf16InFp32) instantiate(DeviceFp64Fused)    \

@@ -18,7 +18,7 @@ void record_dense_model(StepProgram& program, const DenseShape& shape, std::uint
 /// family when it is none of these, Error when the model has tensors that its program does not know.
 void record_model(StepProgram& program, const SequenceModel<float>& model);
 
-// Where the parameters of a bilinear model lie, for gpu/training/bilinear_training.cuh.
+// The places of the parameters of a bilinear model, for gpu/training/bilinear_training.cuh.
 
 /// The parts of model.parameters(), in the order of its tensors: embedding, weights, left, right, bias, input_bias,
 /// initial, readout, readout_bias. Throws Error when they are not as long as the parameters.

@@ -51,12 +51,12 @@ CheckpointScore score(const Checkpoint& checkpoint, const CheckpointModel& model
 // A checkpoint, operation by operation: the functions that
 // simulate/checkpoints/checkpoint_model.h states, as certificates write them.
 
-/// Where the numbers of a form stand in the memory.
+/// The places of a form's numbers in the memory.
 struct CheckpointPlaces {
   CheckpointPlaces(const CheckpointConfig& config, CheckpointForm form);
 
   std::size_t layer;  ///< numbers of a layer before the convolutions: its state, or of kOpen:
-  /// What the recurrence gives, from 0 on, and takes: rows of q, k and v, β, and the logarithms of decays.
+  /// The recurrence's results, from 0 on, and what it takes: rows of q, k and v, β, and the logarithms of decays.
   std::size_t query = 0, key = 0, value = 0, beta = 0, decay = 0;
   std::size_t convolution, embedding, logits, size;
 };

@@ -60,7 +60,7 @@ inline constexpr std::size_t kDeltaChunk = 64;
 /// All sums run from the first index to the last, in fp32; the library leaves that to its compiler.
 std::vector<float> read_delta_chunk(const DeltaChunk& chunk, std::span<float> state, bool is_bf16);
 
-/// What a list of a checkpoint's operations is read for.
+/// The use of a list of a checkpoint's operations.
 enum class CheckpointForm : std::uint8_t {
   kLetters,  ///< by the letters of its automaton
   kToken,    ///< by the embedding of any token, which stands in the memory, as the logits do then

@@ -69,9 +69,14 @@ bool is_input_first(const StateDict& dict, const std::string& name, Settings& se
   return shape[1] == shape[2] ? says : shape[2] == shape[0];
 }
 
-/// The model of that name, which files will have, too, with those tensors.
-std::unique_ptr<SequenceModel<float>> filled_model(const std::string& name, const Task& task,
-                                                   const TensorFile& tensors) {
+/// The model of that name, which files will have, too, with those tensors and the file's read-out of `width` numbers.
+std::unique_ptr<SequenceModel<float>> filled_model(const std::string& name, StateDict& dict,
+                                                   const ImportOptions& options, const Task& task, TensorFile tensors,
+                                                   std::uint64_t width, const char* weights = "head.weight",
+                                                   const char* bias = "head.bias") {
+  const ImportedHead head = import_head(dict, options, task, width);
+  tensors.tensors.emplace(weights, make_tensor(head.weights, {task.labels().size(), width}));
+  tensors.tensors.emplace(bias, make_tensor(head.bias, {task.labels().size()}));
   auto model = make_model<float>(name, task, 0);
   model->load(tensors);
   return model;
@@ -86,8 +91,7 @@ std::unique_ptr<SequenceModel<float>> import_bilinear(StateDict& dict, const Imp
   Settings settings(options.settings, options.kind);
   const bool input_first = is_torch && is_input_first(dict, name, settings);
   settings.require_all_taken();
-  const std::uint64_t letters = task.alphabet().size(), labels = task.labels().size(),
-                      hidden = is_torch ? extents[0] : extents[1],
+  const std::uint64_t letters = task.alphabet().size(), hidden = is_torch ? extents[0] : extents[1],
                       inputs = !is_torch     ? extents[0]
                                : input_first ? extents[1]
                                              : extents[2];
@@ -111,10 +115,7 @@ std::unique_ptr<SequenceModel<float>> import_bilinear(StateDict& dict, const Imp
   own.tensors.emplace(
       "initial", make_tensor(initial.empty() ? std::vector<float>(hidden, 0) : dict.take(initial, {hidden}), {hidden}));
   own.tensors.emplace("embedding", make_tensor(import_input_rows(dict, options, task, inputs), {letters, inputs}));
-  const ImportedHead head = import_head(dict, options, task, hidden);
-  own.tensors.emplace("readout", make_tensor(head.weights, {labels, hidden}));
-  own.tensors.emplace("readout_bias", make_tensor(head.bias, {labels}));
-  return filled_model(to_string(shape), task, own);
+  return filled_model(to_string(shape), dict, options, task, std::move(own), hidden, "readout", "readout_bias");
 }
 
 /// The text before and after "weight_ih", "weight_hh", … in the names of the first layer.
@@ -204,7 +205,7 @@ std::unique_ptr<SequenceModel<float>> import_cell(StateDict& dict, const ImportO
     take("bias_hh", {rows});
   }
   const ImportedEmbedding embedding = import_embedding(dict, options, task, inputs);
-  const std::uint64_t letters = task.alphabet().size(), labels = task.labels().size();
+  const std::uint64_t letters = task.alphabet().size();
   shape.inputs = embedding.width;
   if (embedding.width > 0) {
     own.tensors.emplace("embedding.weight", make_tensor(embedding.rows, {letters, inputs}));
@@ -213,10 +214,7 @@ std::unique_ptr<SequenceModel<float>> import_cell(StateDict& dict, const ImportO
     const std::vector<float> weights = TensorReader(own).values<float>(cell_tensor("weight_ih", 0), {rows, inputs});
     first = make_tensor(columns_for_letters(dict, options, task, weights, inputs), {rows, letters});
   }
-  const ImportedHead head = import_head(dict, options, task, hidden);
-  own.tensors.emplace("head.weight", make_tensor(head.weights, {labels, hidden}));
-  own.tensors.emplace("head.bias", make_tensor(head.bias, {labels}));
-  return filled_model(to_string(shape), task, own);
+  return filled_model(to_string(shape), dict, options, task, std::move(own), hidden);
 }
 
 // Stacks of another library's layers (simulate/models/stock/): one bare layer, or blocks of norm, layer and MLP with
@@ -263,7 +261,7 @@ struct StockNames {
   Describe describe = nullptr;
 };
 
-/// Where the layers stand: "backbone.layers." 0 "mixer.", or one layer without a number.
+/// The layers' names: "backbone.layers." 0 "mixer.", or one layer without a number.
 struct StockPlace {
   std::string stem, rest;  ///< before and behind the number
   bool is_numbered = false;
@@ -367,12 +365,9 @@ std::unique_ptr<SequenceModel<float>> import_stock(StateDict& dict, const Import
     take(in_block(i, names.mlp_down), layer + "mlp.down.weight", {width, mlp});
   }
   if (shape.final_norm) take(place.root() + std::string(names.final_norm), "norm.weight", {width});
-  const std::uint64_t letters = task.alphabet().size(), labels = task.labels().size();
+  const std::uint64_t letters = task.alphabet().size();
   own.tensors.emplace("embedding.weight", make_tensor(import_input_rows(dict, options, task, width), {letters, width}));
-  const ImportedHead head = import_head(dict, options, task, width);
-  own.tensors.emplace("head.weight", make_tensor(head.weights, {labels, width}));
-  own.tensors.emplace("head.bias", make_tensor(head.bias, {labels}));
-  return filled_model(to_string(shape), task, own);
+  return filled_model(to_string(shape), dict, options, task, std::move(own), width);
 }
 
 // Layers of other libraries: the extents of their tensors are the numbers of the kind.
@@ -396,7 +391,7 @@ void take_flags(StockShape& shape, const StockDict& layer,
                 std::initializer_list<std::pair<const char*, const char*>> flags) {
   for (const auto& [flag, tensor] : flags) shape.numbers[flag] = layer.has(tensor);
 }
-/// Of an optional convolution.
+/// The taps of an optional convolution.
 void take_taps(StockShape& shape, const StockDict& layer, const char* tensor) {
   shape.numbers["taps"] = layer.has(tensor) ? layer.extent(tensor, 3, 2) : 0;
 }

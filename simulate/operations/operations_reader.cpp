@@ -145,7 +145,7 @@ Real* remember(const Real* from, std::size_t count, Real* to) {
   return to + count;
 }
 
-/// What was remembered beside the memory, part after part, into it.
+/// Copies into the memory, part after part, the numbers that were remembered beside it.
 template <std::size_t kWords, class Parts, class Real>
 void write_back(const Parts& parts, const Real* from, Real* own) {
   for (const auto& part : parts)

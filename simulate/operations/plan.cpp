@@ -421,7 +421,7 @@ class Compiler {
     }
   }
 
-  /// What steps cost, in products.
+  /// The cost of steps, in products.
   std::uint64_t products_of(std::size_t first, std::size_t end) const {
     constexpr std::uint64_t kOfFunction = 64;
     std::uint64_t products = 0;
@@ -488,7 +488,7 @@ class Compiler {
         const std::size_t made = made_at(operations_.keep[k]);
         if (is_here) reads(operations_.keep[k]);
         if (!is_here && made >= turn.first && made < turn.end) gives.insert(order[made]);
-        // What moves within the memory moves in one turn.
+        // A number that moves within the memory moves in one turn.
         for (const auto& other : plan_.one.keep)
           if (is_here && part.space == Space::kWord && part.first < other.to + other.size &&
               other.to < part.first + part.size &&

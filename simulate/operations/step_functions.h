@@ -519,7 +519,7 @@ KROHN_HOST_DEVICE inline V value_of(const V& a, const V& b) {
     if constexpr (kFunction == kSoftplus)
       return rounded((a > 0 ? a : V{}) + of(log1p_of<Doubles>(exp_of<Doubles>(-magnitude(x)))));
     if constexpr (kFunction == kSoftplus32) return a > 20 ? a : of(log1p_of<Doubles>(converted<Doubles>(exp32_of(x))));
-    // Where all are as good as 0 or 1 or as signs, as in compiled models, there is nothing to compute.
+    // Nothing is computed where all are as good as 0 or 1 or as signs, as in compiled models.
     if constexpr (kFunction == kLogistic) {
       if (holds_for_all((x > 40) | (x < (sizeof(Real) == 4 ? -110.0 : -800.0)))) return a > 0 ? V{} + 1 : V{};
       return by_way_of([&] { return Doubles(1 / (1 + quick_exp<Doubles>(-x))); }, [&] { return logistic_of(x); });

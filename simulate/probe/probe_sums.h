@@ -126,7 +126,7 @@ struct ClaimsThatHold {
 };
 ClaimsThatHold claims_that_hold(const SumsSeen& seen);
 
-// What of this processor there is to probe.
+// The parts of this processor that can be probed.
 
 /// Something that takes sums of products, and the format of its numbers.
 struct Summer {

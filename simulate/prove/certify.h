@@ -17,7 +17,7 @@ namespace krohn {
 /// is proved, that of the horizon bound or that of the search, with the `limit` that the search met; and where that is
 /// below 4,096 letters, long words are read (simulate/prove/machine/certify_reader.h), since errors add up in words
 /// that no search reaches: a wrong one refutes. In another order than `sequential`: certify_order. In exact arithmetic,
-/// where all orders give the same: simulate/prove/certify.h.
+/// where all orders give the same: certify_exact.
 Certificate certify(const Network& network, const CertifyOptions& options);
 
 /// For a network that snaps after K letters, with one codeword for each label: the bounds of
@@ -26,8 +26,7 @@ Certificate certify(const Network& network, const CertifyOptions& options);
 /// nothing. Costs as certify_bounds.
 std::optional<Certificate> certify_snapped(const Network& network, const CertifyOptions& options);
 
-// Certificate 1 of MATH.md §5: all states are codewords, or finitely many exact
-// ones.
+// Certificate 1 of MATH.md §5: all states are codewords, or finitely many exact ones.
 
 /// Certificate 1 of MATH.md §5, *closed codewords*: in every layer, from H_0 on, every action takes every codeword to
 /// the codeword that the decoder then picks, bit for bit; and the machine of labels that was found so, not the one that
@@ -44,8 +43,8 @@ std::optional<Certificate> certify_closed_codewords(const Network& network, cons
 /// (simulate/evaluate/exact_network.h). O(states · actions) exact steps and decodings.
 Certificate certify_exact(const Network& network, const CertifyOptions& options);
 
-// The strongest claim: right however sums and letters are ordered, grouped, split,
-// batched and fused, in the format or a wider one (docs/reference/certificate-file.md, "exact in any order").
+// The strongest claim: right however sums and letters are ordered, grouped, split, batched and fused, in the format or
+// a wider one (docs/reference/certificate-file.md, "exact in any order").
 
 /// The claim, established by simulate/check; or why there is none, in words, which says nothing about the network. Two
 /// things are asked beyond what the certificate's file says: that the model's weights are numbers of the format, since

@@ -86,14 +86,16 @@ bool is_proved_by_induction(const LabelMachine& machine, const Dfa& automaton) {
   }
 }
 
-void conclude(Certificate& certificate, const LabelMachine& machine, const Dfa& automaton, std::uint64_t max_pairs) {
+void conclude(Certificate& certificate, const LabelMachine& machine, const Dfa& automaton,
+              const CertifyOptions& options) {
   if (is_proved_by_induction(machine, automaton)) {
     certificate.claim = Proved{};
     certificate.evidence += ", and the labels so found emulate the automaton by induction over the wiring";
     return;
   }
   PairLimits limits;
-  limits.max_pairs = max_pairs;
+  limits.max_pairs = options.max_pairs;
+  limits.progress = options.progress;
   limits.pairs_at_once = 1;
   limits.ends_levels = false;
   PairSearchEnd end = reach_pairs(LabelReader(machine, automaton.letters()), every_state(automaton), limits);
@@ -144,7 +146,7 @@ Certificate certify_exact(const Network& network, const CertifyOptions& options)
     machine.readout = network.readout.next;
     certificate.evidence = fmt::format("exact arithmetic reaches {} in {}, each nearest to one codeword for certain",
                                        counted(states, "state"), counted(network.layers.size(), "layer"));
-    conclude(certificate, machine, network.automaton, options.max_pairs);
+    conclude(certificate, machine, network.automaton, options);
   } catch (const LimitError& limit) {
     return undecided(limit.what());
   }

@@ -59,7 +59,7 @@ class VerbOption {
 class Verb {
  public:
   explicit Verb(CLI::App* app) : app_(app) {}
-  /// Of no command: the options that `add` adds to a verb, as they are in `options`, to be written down.
+  /// Belongs to no command: holds what `add` adds to a verb, with the values of `options`, to be written down.
   template <class Options>
   Verb(void (*add)(Verb& verb, Options& options), const Options& options) : Verb() {
     const auto own = std::make_shared<Options>();

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "krohn/automata/dfa/visible_text.h"
@@ -13,7 +12,6 @@
 #include "krohn/simulate/arithmetic/order.h"
 #include "tools/krohn/help.h"
 #include "tools/krohn/report/table.h"
-#include "tools/krohn/shards/list_work.h"
 
 namespace krohn {
 

@@ -13,8 +13,8 @@
 
 namespace krohn {
 
-/// Exit statuses of every verb; bad input and usage (2), a proof
-/// that a measurement contradicts (4: a mistake in krohn) and interrupts (130) are thrown.
+/// Exit statuses of every verb; bad input and usage (2), a proof that a measurement contradicts (4: a mistake in krohn)
+/// and interrupts (130) are thrown.
 enum ExitStatus : int {
   kDone = 0,
   kRefuted = 1,

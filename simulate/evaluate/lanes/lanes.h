@@ -130,7 +130,7 @@ struct LaneVectors {
 
   static Index bits(Vector a) { return (Index)a; }
 
-  /// Of a table of `registers` vectors, in the registers of one instruction where there is one.
+  /// Looks up a table of `registers` vectors, in the registers of one instruction where there is one.
   template <std::size_t registers>
   static Vector lookup(const T* t, Index i) {
     constexpr std::size_t half = registers / 2 * width;

@@ -47,7 +47,7 @@ class SearchBudget {
 
 namespace {
 
-/// Where a word comes from: two parts, or one letter.
+/// The origin of a word: two parts, or one letter.
 struct Part {
   std::uint32_t later, earlier;
 };

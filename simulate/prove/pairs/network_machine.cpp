@@ -98,7 +98,7 @@ class ReaderIn final : public NetworkReader {
     return {.missing = is_finite ? Missing::kTie : Missing::kState};
   }
 
-  /// Of the last step.
+  /// The margin of the last step.
   double margin() const {
     double least = std::numeric_limits<double>::infinity();
     const Number* numbers = to_.data();

@@ -68,8 +68,8 @@ bool idempotents_share_r_class(const brute::Monoid& monoid) {
   return false;
 }
 
-/// Of the semigroup of the words that are not empty, which of an aperiodic one has the identity as a letter or not at
-/// all.
+/// The idempotents of the words that are not empty; in an aperiodic semigroup the identity is one of them only where a
+/// letter is the identity.
 std::vector<std::size_t> idempotents_of(const Dfa& dfa, const brute::Monoid& monoid) {
   bool has_one = false;
   for (Letter letter = 0; letter < dfa.letters(); ++letter) has_one |= dfa.letter_map(letter).is_identity();
@@ -215,6 +215,15 @@ TEST_CASE("parameters at their bounds") {
     REQUIRE(verdict.answer == Answer::kYes);
     CHECK(verdict.parameters.at(0).second == k);
   }
+}
+
+TEST_CASE("a width is found among 999 elements, and past two million products it is open") {
+  const auto has_width_one = [](const std::string& length) {
+    const Dfa dfa = minimise(load_language("regex:a{" + length + "}", {}));
+    return is_dot_depth_one_of_width(SyntacticSemigroup(dfa, 1000), 1);
+  };
+  CHECK(has_width_one("997"));
+  CHECK_THROWS_WITH_AS(has_width_one("998"), doctest::Contains("more than 2000000 products"), LimitError);
 }
 
 TEST_CASE("a tier: letters that mean nothing may stand between those that count") {

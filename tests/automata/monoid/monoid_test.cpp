@@ -142,6 +142,9 @@ TEST_CASE("a monoid past the limit leaves local properties unknown and says so")
   const Verdict& local = algebra.verdict("quasi-aperiodic");
   CHECK(local.answer == Answer::kUnknown);
   CHECK(local.witness.find("--max-elements") != std::string::npos);
+  options.max_elements = 1;  // the letter exchanges the two states
+  CHECK(analyse(automaton({{1, 0}}, 2), options).verdict("definite").witness ==
+        "\"l0 l0\" takes the states 0 and 1 to themselves");
 }
 
 TEST_CASE("MLRegTest: the classes of the files come out") {

@@ -146,6 +146,8 @@ std::vector<double> hard_numbers(Precision format, unsigned seed) {
                               0.5,
                               1.0,
                               0.34657359027997264,
+                              0x1.03d5bep0,  // its e^−x and 0x1.060e1ep6's e^x are next to the middle of two floats:
+                              0x1.060e1ep6,  // the quick function alone rounds to the wrong one
                               1.0397207708399179,
                               10.5,
                               16.6,

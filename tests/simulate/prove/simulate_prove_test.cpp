@@ -294,6 +294,8 @@ TEST_CASE("the time of exact arithmetic ends the search over tuples, which keeps
   }
   CHECK(found.length() > 0);
   CHECK(found.length() < 9009);
+  options.progress = [](std::uint64_t) { throw Interrupted(""); };
+  CHECK_THROWS_AS(certify(network, options), Interrupted);
 }
 
 TEST_CASE("the time of exact arithmetic ends layers that do not close") {

@@ -55,8 +55,7 @@ void save_run(const std::string& path, const TestedWords& tested, const LongComp
 /// Reads it back. Throws InputError naming what differs from `tested`, or what the file lacks.
 LongComparisonState load_run(const std::string& path, const TestedWords& tested);
 
-// Models that PyTorch trains: krohn's own Python package does it, in a process of
-// its own (docs/results/rivals.md).
+// Models that PyTorch trains: krohn's own Python package does it, in a process of its own (docs/results/rivals.md).
 
 /// "torch:lstm,hidden=64", "torch:lstm:hidden=64".
 inline constexpr std::string_view kRivalPrefix = "torch:";

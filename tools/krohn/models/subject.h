@@ -75,7 +75,7 @@ StoredName stored_name(const std::string& name, const Dfa& automaton, const Lang
 /// The same of what a network's file says that it was made of; empty where it says nothing.
 std::string source_in_words(const Network& network, const LanguageOptions& options = {});
 
-// What `extract`, `snap` and `compare` are given of a model that reads letters.
+// Models that read letters, for `extract`, `snap` and `compare`.
 
 /// A model that reads letters, whoever wrote it: one of `krohn train`, or a checkpoint with its automaton.
 struct MachineSubject {

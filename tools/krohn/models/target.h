@@ -45,8 +45,7 @@ Checkpoint build_checkpoint(const Dfa& automaton, const std::string& target);
 void compile_checkpoint(const Dfa& automaton, const std::string& language, const std::string& target,
                         const std::string& folder, bool json);
 
-// `krohn compile --target torch-gru` and its kin: PyTorch's nonlinear cells,
-// and single layers of other libraries.
+// `krohn compile --target torch-gru` and its kin: PyTorch's nonlinear cells, and single layers of other libraries.
 
 /// "torch-rnn", "torch-rnn-relu", "torch-gru", "torch-lstm"; "xlstm-slstm", "transformers-mamba2",
 /// "transformers-mlstm".

@@ -1,4 +1,4 @@
-// tools/krohn/report/plan_table.h — the planner's rows, for people and for programs.
+// tools/krohn/report/plan_table.h — plans, probes and groups, for people and for programs.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -26,14 +26,9 @@ nlohmann::ordered_json plan_to_json(const PlanRow& row);
 std::vector<std::string> in_words(const KeptPromise& kept);
 nlohmann::ordered_json kept_to_json(const KeptPromise& kept);
 
-// What a probe found, in words and as JSON.
-
 /// Lines of "name  value", indented by two.
 std::string probe_text(const SumsSeen& seen);
-
 nlohmann::ordered_json probe_json(const SumsSeen& seen);
-
-// What `krohn info` says about the group that the letters of an automaton generate.
 
 /// For a group on its points: degree, order, transitive, abelian; up to 200 points also the name, primitive, nilpotent,
 /// solvable, simple, perfect, orders of the derived and the lower central series, of the centre, invariants of G/G',

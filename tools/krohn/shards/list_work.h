@@ -51,8 +51,7 @@ void help_with(const ListWork& work);
 void work_through(const ListWork& work, const std::vector<std::uint64_t>& items, LineOrder order,
                   const std::function<void(std::uint64_t, const std::string&)>& keep);
 
-// The options of verbs that work through lists: a share of the list, or the script
-// that gives the shares to a cluster.
+// The options of verbs that work through lists: a share of the list, or the script that gives the shares to a cluster.
 
 struct ShardOptions {
   std::optional<Shard> shard;

@@ -53,7 +53,7 @@ struct AskedCell {
   std::uint64_t runs, kept;
 };
 
-/// Where its runs would be trained.
+/// The place that would train its runs.
 struct EstimatePlace {
   unsigned threads = 1;         ///< of the processor: runs share them out
   bool insists = false;         ///< a cell that a device does not train is refused; else it is the processor's

@@ -35,7 +35,7 @@ struct TrainArguments {
 /// them, of PyTorch's trainer.
 void add_training_options(Verb& verb, TrainArguments& options);
 
-/// The line of `krohn train` that makes the run of this run.json anew; empty where another version wrote it.
+/// The line of `krohn train` that makes the run of this run.json anew; empty where that names no task and model.
 std::string training_command(const nlohmann::ordered_json& run, const std::string& output);
 
 /// One learning rate and seed.
@@ -74,9 +74,6 @@ void run_jobs(std::vector<TrainingJob>& jobs, const TrainArguments& options, con
 
 /// The same side by side on a device.
 void run_jobs_on_device(std::vector<TrainingJob>& jobs, const TrainArguments& options);
-
-// The leavings of an earlier `krohn train` in a folder, and whether another may go on
-// there.
 
 /// A folder keeps one model, which is chosen among all runs that it names: of one task and model, of no fewer rates and
 /// seeds than before, and proved where it was proved. Throws InputError where this command would leave one that is not;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 
 #include "krohn/automata/dfa/graph.h"
@@ -66,8 +67,7 @@ struct Column {
   const char* model;
 };
 
-template <std::size_t N>
-std::string heading(const std::string& first, const Column (&columns)[N]) {
+std::string heading(const std::string& first, std::span<const Column> columns) {
   std::string titles = first, rule;
   for (const Column& column : columns) titles += fmt::format(" {} |", column.title);
   for (const char c : titles)
@@ -75,8 +75,7 @@ std::string heading(const std::string& first, const Column (&columns)[N]) {
   return fmt::format("{}\n{}\n", titles, rule);
 }
 
-template <std::size_t N>
-std::string cells(const Smallest& found, const Column (&columns)[N]) {
+std::string cells(const Smallest& found, std::span<const Column> columns) {
   std::string row;
   for (const Column& column : columns) row += fmt::format(" {} |", cell(found, column.counted, column.model));
   return row;

@@ -239,8 +239,7 @@ int train_rival(TrainArguments options) {
     const nlohmann::ordered_json value = option.value();
     const bool is_its_own = std::ranges::find(kItsOwn, option.key) != std::end(kItsOwn);
     refuse(!is_its_own && value != *option.usual, option.name);
-    if (is_its_own && !value.is_null())
-      line.insert(line.end(), {option.key == "warm_up" ? "--warm-up" : option.name, value_text(value)});
+    if (is_its_own && !value.is_null()) line.insert(line.end(), {option.name, value_text(value)});
   }
   return run_rivals(line, "--model torch:…");
 }

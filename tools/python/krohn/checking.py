@@ -50,7 +50,7 @@ class Audit(Facts):
     of the config that do nothing."""
 
     def arrays(self) -> Dict[str, np.ndarray]:
-        """Of each recurrent layer: layer, slowest_rate and fastest_rate of decay, least_eigenvalue, and horizon, in tokens;
+        """For each recurrent layer: layer, slowest_rate and fastest_rate of decay, least_eigenvalue, and horizon, in tokens;
         infinity where there is none."""
         names = ("slowest_rate", "fastest_rate", "least_eigenvalue", "horizon")
         columns = {name: np.array([np.inf if row[name] is None else row[name] for row in self.by_layer]) for name in names}
