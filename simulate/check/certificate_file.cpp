@@ -181,7 +181,8 @@ Json claim_of(const Certificate& certificate, const CheckedModel& model, const c
   json["weights"] = hash_of_weights(model, certificate.operations.get());
   if (model.network != nullptr) json["automaton"] = hash_of_automaton(model);
   for (const auto& [name, digest] : certificate.files) json[name] = digest;
-  json["arithmetic"] = to_string(arithmetic_of(certificate));
+  const bool is_of_regions = std::holds_alternative<ClosedRegions>(certificate.proof);
+  json["arithmetic"] = to_string(is_of_regions ? certificate.arithmetic : arithmetic_of(certificate));
   json["form"] = certificate.operations ? kOperationsForm : to_string(certificate.form);
   json["order"] = certificate.holds_in_any_order() ? "any" : to_string(certificate.order);
   json["claim"] = to_string(certificate.claim);

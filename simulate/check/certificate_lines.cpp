@@ -93,7 +93,10 @@ class Reader {
     const bool is_exact = certificate_.arithmetic.is_exact();
     if (is_exact && certificate_.method != kClosedCodewords)
       throw InputError(place_, "certificates of exact arithmetic are of closed codewords");
-    const CertificateBits bits(is_exact ? ArithmeticName(Precision::kFp64) : certificate_.arithmetic);
+    const bool is_of_regions = certificate_.method == kClosedRegions;
+    const CertificateBits bits(is_exact        ? ArithmeticName(Precision::kFp64)
+                               : is_of_regions ? ArithmeticName(Precision::kFp32)
+                                               : certificate_.arithmetic);
     bits_ = &bits;
     read_subject();
     constexpr std::string_view kMethodsOfReaders[] = {kReachableSet, kFailingWord, kSampledWords, kClosedRegions};
@@ -196,7 +199,7 @@ class Reader {
   void read_subject() {
     if (network_ == nullptr) {
       Operations operations = operations_of([this] { return lines_.next(); }, *bits_);
-      operations.format = certificate_.arithmetic.storage();
+      operations.format = certificate_.method == kClosedRegions ? Precision::kFp32 : certificate_.arithmetic.storage();
       certificate_.operations = std::make_shared<const Operations>(std::move(operations));
       require_hash(weights_, hash_of_weights(model_, certificate_.operations.get()), place_, "weights");
     }
@@ -322,8 +325,9 @@ class Reader {
   }
 
   ClosedRegions closed_regions() {
-    if (network_ != nullptr || certificate_.arithmetic != Precision::kFp32)
-      throw InputError(place_, "closed regions are of operations in fp32");
+    if (network_ != nullptr ||
+        (certificate_.arithmetic != Precision::kFp32 && certificate_.arithmetic != Precision::kBf16))
+      throw InputError(place_, "closed regions are of operations in fp32 or bf16");
     const StrictJson head = lines_.expect("regions", {"step", "start", "letters"});
     ClosedRegions proof{head["start"].number(), head["letters"].number(), {}};
     while (const auto region = lines_.take("region", {"step", "state", "lower", "upper"}))

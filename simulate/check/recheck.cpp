@@ -511,9 +511,10 @@ Recheck recheck(const Certificate& certificate, const CheckedModel& model, const
     require(certificate.language.has_value(), "nobody says what is right");
     require(certificate.operations->tokens.size() == certificate.language->automaton.letters(),
             "not a token for each letter");
-    reader = std::holds_alternative<ClosedRegions>(certificate.proof)
-                 ? enclosed_operations(*certificate.operations, *model.tensors)
-                 : rechecked_operations(*certificate.operations, *model.tensors);
+    reader =
+        std::holds_alternative<ClosedRegions>(certificate.proof)
+            ? enclosed_operations(*certificate.operations, *model.tensors, certificate.arithmetic == Precision::kBf16)
+            : rechecked_operations(*certificate.operations, *model.tensors);
   } else {
     const Network& network = *model.network;
     const bool is_exact = certificate.arithmetic.is_exact();

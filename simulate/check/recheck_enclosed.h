@@ -40,6 +40,13 @@ class Enclosed {
     const double lower = by == 0 ? lower_ : down(lower_ - by), upper = by == 0 ? upper_ : up(upper_ + by);
     return leaf(lower > 0 && lower < 0x1p-126 ? 0 : lower, upper < 0 && upper > -0x1p-126 ? 0 : upper);
   }
+  /// The same where it may be rounded to bf16 too, so many times: each errs as much as 2^16 roundings to fp32.
+  Enclosed rounded_to_bf16(std::uint32_t times) const {
+    Enclosed rounded = *this;
+    rounded.roundings_ = std::min(roundings_ + (times << 16), 1U << 30);
+    rounded.tiny_ = up(tiny_ + times * 0x1p-126);
+    return rounded;
+  }
   void require_bounded() const { require(size_ < 0x1p126 && roundings_ <= 1U << 20, "a number may overflow"); }
 
   friend Enclosed operator+(const Enclosed& a, const Enclosed& b) {

@@ -415,8 +415,10 @@ std::vector<double> numbers_of(const Tensor& tensor) {
 template <class Real>
 class Evaluated final : public RecheckedReader {
  public:
-  Evaluated(const Operations& operations, const TensorFile& tensors)
+  /// `is_bf16`: intervals are of runtimes that may round to bf16 too.
+  Evaluated(const Operations& operations, const TensorFile& tensors, bool is_bf16 = false)
       : operations_(operations),
+        is_bf16_(is_bf16),
         lists_(operations.list.size()),
         computed_(lists_.size(), nullptr),
         depends_(lists_.size()),
@@ -477,6 +479,19 @@ class Evaluated final : public RecheckedReader {
       return static_cast<Real>(memory[0][i]);
   }
 
+  /// A number of the model or of the list.
+  Real given(double number) const {
+    if constexpr (kEncloses)
+      if (is_bf16_) {
+        const double single = static_cast<float>(number);
+        const auto [lower, upper] = std::minmax({single, double(Bf16(single))});
+        return Enclosed::leaf(lower, upper);
+      }
+    return static_cast<Real>(number);
+  }
+  /// A number as it goes into a product of a sum.
+  Enclosed factor(const Enclosed& number) const { return (is_bf16_ ? number.rounded_to_bf16(1) : number).as_leaf(); }
+
   void require_as_long_as_memory(const std::vector<std::uint32_t>& lists, const char* otherwise) const {
     std::uint64_t size = 0;
     for (const std::uint32_t list : lists) size += lists_[list].size();
@@ -509,12 +524,11 @@ class Evaluated final : public RecheckedReader {
       const auto found = tensors.tensors.find(operation.tensor);
       require(found != tensors.tensors.end(), fmt::format("list {}: the model has no such tensor", i));
       const std::vector<double> numbers = numbers_of(found->second);
-      std::ranges::transform(numbers, resized(i, numbers.size()).begin(),
-                             [](double number) { return static_cast<Real>(number); });
+      std::ranges::transform(numbers, resized(i, numbers.size()).begin(), [&](double number) { return given(number); });
     } else if (operation.what == "numbers") {
       List& list = resized(i, operation.numbers.size() * std::uint64_t{operation.size});
       for (std::size_t at = 0; at < list.size(); ++at)
-        list[at] = static_cast<Real>(operation.numbers[at % operation.numbers.size()]);
+        list[at] = given(operation.numbers[at % operation.numbers.size()]);
     } else if (operation.what == "memory") {
       require(!has_memory_, "the memory is named twice");
       has_memory_ = true;
@@ -582,7 +596,10 @@ class Evaluated final : public RecheckedReader {
       const Real* const y = operation.of.size() > 1 ? from(1, at) : x;
       if (computed_[i]->of != nullptr) {
         to[at] = computed_[i]->of(*x, *y);
-        if constexpr (kEncloses) narrow(i, at, lists);
+        if constexpr (kEncloses) {
+          narrow(i, at, lists);
+          if (is_bf16_ && operation.what != "copy") to[at] = to[at].rounded_to_bf16(1);
+        }
         continue;
       }
       const std::size_t x_stride = operation.of[0].strides.back();
@@ -598,9 +615,11 @@ class Evaluated final : public RecheckedReader {
       to[at] = operation.of.size() == 3 ? *from(2, at) : Real(0);
       for (std::size_t t = 0; t < operation.terms; ++t)
         if constexpr (kEncloses)
-          to[at] = to[at] + x[t * x_stride].as_leaf() * y[t * y_stride].as_leaf();
+          to[at] = to[at] + factor(x[t * x_stride]) * factor(y[t * y_stride]);
         else
           to[at] = to[at] + x[t * x_stride] * y[t * y_stride];
+      if constexpr (kEncloses)
+        if (is_bf16_) to[at] = to[at].rounded_to_bf16(2);
     }
     require_finite(to);
   }
@@ -679,9 +698,10 @@ class Evaluated final : public RecheckedReader {
     const std::size_t i = operations_.logits;
     const Enclosed &a = lists_[i][logit], &b = lists_[i][other];
     if (computed_[i] != nullptr && operations_.list[i].what == "dot")
-      for (const std::size_t given : {0, 1}) {
-        const Operation::View &factors = operations_.list[i].of[given], &numbers = operations_.list[i].of[1 - given];
-        if (!is_given(factors.list) || offsets_[i][1 - given][logit] != offsets_[i][1 - given][other]) continue;
+      for (const std::size_t weights : {0, 1}) {
+        const Operation::View &factors = operations_.list[i].of[weights],
+                              &numbers = operations_.list[i].of[1 - weights];
+        if (!is_given(factors.list) || offsets_[i][1 - weights][logit] != offsets_[i][1 - weights][other]) continue;
         Enclosed lead(0);
         if (operations_.list[i].of.size() == 3) {
           const List& from = lists_[operations_.list[i].of[2].list];
@@ -689,8 +709,8 @@ class Evaluated final : public RecheckedReader {
         }
         for (std::size_t t = 0; t < operations_.list[i].terms; ++t) {
           const Real* const w = lists_[factors.list].data() + t * factors.strides.back();
-          const Real& x = lists_[numbers.list][offsets_[i][1 - given][logit] + t * numbers.strides.back()];
-          lead = lead + (w[offsets_[i][given][logit]] - w[offsets_[i][given][other]]) * x.as_leaf();
+          const Real& x = lists_[numbers.list][offsets_[i][1 - weights][logit] + t * numbers.strides.back()];
+          lead = lead + (w[offsets_[i][weights][logit]] - w[offsets_[i][weights][other]]) * factor(x);
         }
         return Enclosed::down(lead.lower() - Enclosed::up(a.error() + b.error()));
       }
@@ -755,6 +775,7 @@ class Evaluated final : public RecheckedReader {
   }
 
   Operations operations_;
+  bool is_bf16_;
   mutable std::vector<List> lists_;              ///< those that depend on something are of the token read last
   std::vector<const Computed<Real>*> computed_;  ///< null: given, the memory or a row
   std::vector<Depends> depends_;
@@ -781,9 +802,10 @@ std::unique_ptr<RecheckedReader> rechecked_operations(const Operations& operatio
   }
 }
 
-std::unique_ptr<RecheckedReader> enclosed_operations(const Operations& operations, const TensorFile& tensors) {
+std::unique_ptr<RecheckedReader> enclosed_operations(const Operations& operations, const TensorFile& tensors,
+                                                     bool is_bf16) {
   require(operations.format == Precision::kFp32, "intervals are of operations in fp32");
-  return std::make_unique<Evaluated<Enclosed>>(operations, tensors);
+  return std::make_unique<Evaluated<Enclosed>>(operations, tensors, is_bf16);
 }
 
 }  // namespace krohn

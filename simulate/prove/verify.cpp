@@ -373,7 +373,8 @@ Certificate certify_read(const ReadModel& model, const Question& question, const
     if (!certificate.is<ProvedUpTo>()) return certificate;
   }
   const TrackedAutomaton tracked = language_to_write(model.tracked);
-  const RegionSearch regions = close_regions(*model.operations, *model.tensors, tracked);
+  const RegionSearch regions = close_regions(*model.operations, *model.tensors, tracked,
+                                             in_any_order ? question.how.arithmetic.storage() : Precision::kFp32);
   if (regions.closed) return by_regions(regions, tracked);
   if (!in_any_order) {
     certificate = certify_reader(model.reader, model.tracked, limits);

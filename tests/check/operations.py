@@ -37,29 +37,30 @@ class Evaluator:
 
     def __init__(self, lines, tensors):
         self.claim = lines[0]
-        self.round = single if self.claim["arithmetic"] == "fp32" else float
+        self.round = single if self.claim["arithmetic"] in ("fp32", "bf16") else float
+        self.coarse = bfloat if self.claim["arithmetic"] == "bf16" else float  # of a claim about closed regions
         steps = lines[1:]
         end = next(i for i, s in enumerate(steps) if s["step"] == "answer by")
         self.head, self.steps, self.end, self.language = steps[0], steps[1:end], steps[end], steps[end + 1]
-        self.tensors, self.width = tensors, 32 if self.claim["arithmetic"] == "fp32" else 64
+        self.tensors, self.width = tensors, 64 if self.claim["arithmetic"] == "fp64" else 32
 
     def lists(self, token, memory):
         made = []
         for s in self.steps:
             kind = s["step"]
             if kind == "tensor":
-                made.append([self.round(x) for x in self.tensors[s["name"]]])
+                made.append([self.coarse(self.round(x)) for x in self.tensors[s["name"]]])
             elif kind == "numbers":
                 size = self.width // 8
                 data = bytes.fromhex(s["bits"])
-                made.append([struct.unpack({4: ">f", 8: ">d"}[size], data[i:i + size])[0] for i in range(0, len(data), size)]
-                            * s["times"])
+                made.append([self.coarse(struct.unpack({4: ">f", 8: ">d"}[size], data[i:i + size])[0])
+                             for i in range(0, len(data), size)] * s["times"])
             elif kind == "memory":
                 made.append(memory)
             elif kind == "row":
                 made.append(made[s["of"]][token * s["size"]:(token + 1) * s["size"]])
             else:
-                made.append([self.number(kind, s, made, place) for place in self.places(s["shape"])])
+                made.append([self.coarse(self.number(kind, s, made, place)) for place in self.places(s["shape"])])
         return made
 
     def places(self, shape):
@@ -261,8 +262,10 @@ def flip_flop(off=OFF, on=ON, letters=1, start=0, functions=False, weights=(16.0
     return described
 
 
-def closed_regions(described, folder):
-    return described.certificate(folder, lambda net: described.regions, claim="proved", method="closed regions", order="any", version=4)
+def closed_regions(described, folder, arithmetic="fp32"):
+    """All numbers are of fp32; the claim is of runtimes that may round to `arithmetic`."""
+    return described.certificate(folder, lambda net: described.regions, claim="proved", method="closed regions", order="any",
+                                 version=4).replace('"fp32"', f'"{arithmetic}"', 1)
 
 
 def of_network(model, language, steps_of, arithmetic="fp32", **claim):
@@ -314,8 +317,10 @@ def subjects(folder):
         folder, lambda net: answer_of(net, [1, 1], True), claim="refuted", shortest=True, method="failing word"))
     yield ("counting", counter(5, 6).data, counter(5, 6).certificate(
         folder, certificates.pair_steps, claim="proved", method="closed reachable set"))
-    for about in ({}, {"functions": True}, {"on": (0.85, 1.001), "letters": 2}):
+    wide = {"off": (-1.05, -0.7), "on": (0.7, 1.05)}
+    for about, arithmetic in (({}, "fp32"), ({"functions": True}, "fp32"), ({"on": (0.85, 1.001), "letters": 2}, "fp32"),
+                              (wide, "bf16"), ({**wide, "functions": True}, "bf16")):
         gated = flip_flop(**about)
-        yield f"closed regions {about}", gated.data, closed_regions(gated, folder)
+        yield f"closed regions {about}, {arithmetic}", gated.data, closed_regions(gated, folder, arithmetic)
     yield ("sampled", growing.data, growing.certificate(
         folder, lambda net: [{"step": "words", "seed": 3, "words": 2, "length": 20}], claim="sampled", method="sampled"))

@@ -364,9 +364,9 @@ class Answers(Case):
             path = self.file("language.json", json.dumps({**language, "outputs": outputs}))
             self.assert_verdict(status, certificate, "--against", path)
 
-    def regions(self, status, saying="", **about):
+    def regions(self, status, saying="", arithmetic="fp32", **about):
         described = operations.flip_flop(**about)
-        certificate = operations.closed_regions(described, self.folder)
+        certificate = operations.closed_regions(described, self.folder, arithmetic)
         self.file("model.safetensors", described.data)
         self.assert_verdict(status, certificate)
         self.assertIn(saying, self.said)
@@ -377,27 +377,32 @@ class Answers(Case):
             bits, = struct.unpack("<i", struct.pack("<f", x))
             return struct.unpack("<f", struct.pack("<i", bits + units))[0]
 
-        def is_closed(x, **about):
-            described = operations.flip_flop(on=(x, 1.001), off=(-1.001, -x), **about)
-            with contextlib.suppress(AssertionError):
-                self.file("model.safetensors", described.data)
-                self.assert_verdict(ESTABLISHED, operations.closed_regions(described, self.folder))
-                return True
-            return False
-        closed, open_end = operations.single(0.7), operations.single(0.8)
-        while after(closed, 1) != open_end:
-            middle = operations.single((closed + open_end) / 2)
-            closed, open_end = (middle, open_end) if is_closed(middle) else (closed, middle)
-        # x = (−1.001 − 1) z + 1, but for what a runtime may be off by: 2^−21 of z and of n, and some roundings.
-        exact = 1 - 2.001 / (1 + math.exp(2))
-        self.assertLess(closed, exact)
-        self.assertGreater(closed, exact - 5 * 2.0**-21)
-        self.regions(ESTABLISHED, on=(closed, 1.001), off=(-1.001, -closed))
-        self.regions(REFUSED, "a word leads into no region", on=(open_end, 1.001), off=(-1.001, -open_end))
-        self.regions(REFUSED, "a word leads into no region", on=(open_end, 1.001), off=(-1.001, -closed))
+        # x = (−u − 1) z + 1, but for what a runtime may be off by: 2^−21 of z and of n, and some roundings; in bf16 2^−8 of z and of
+        # n, and of three results.
+        for arithmetic, u, least, most in (("fp32", 1.001, 0, 5 * 2.0**-21), ("bf16", 1.05, 4 * 2.0**-8, 10 * 2.0**-8)):
+            def ask(status, x, y, saying=""):
+                self.regions(status, saying, arithmetic, on=(x, u), off=(-u, -y))
+
+            def is_closed(x):
+                with contextlib.suppress(AssertionError):
+                    ask(ESTABLISHED, x, x)
+                    return True
+                return False
+            closed, open_end = operations.single(0.7), operations.single(0.8)
+            while after(closed, 1) != open_end:
+                middle = operations.single((closed + open_end) / 2)
+                closed, open_end = (middle, open_end) if is_closed(middle) else (closed, middle)
+            exact = 1 - (1 + u) / (1 + math.exp(2))
+            self.assertLess(closed, exact - least)
+            self.assertGreater(closed, exact - most)
+            ask(ESTABLISHED, closed, closed)
+            ask(REFUSED, open_end, open_end, "a word leads into no region")
+            ask(REFUSED, open_end, closed, "a word leads into no region")
 
     def test_regions_that_prove_nothing(self):
         self.regions(ESTABLISHED, "in any order of evaluation, with functions within 2^-21")
+        self.regions(ESTABLISHED, "in bf16, in any order of evaluation, with sums in fp32", "bf16", on=(0.7, 1.05), off=(-1.05, -0.7))
+        self.regions(REFUSED, "a word leads into no region", "bf16")
         self.regions(REFUSED, "no region", on=(0.85, 1.001))                       # by one letter
         self.regions(REFUSED, "no region", off=(-0.99, -0.7), start=0)             # the start is outside
         self.regions(ESTABLISHED, off=(-1.001, -0.7), start=3)
@@ -413,7 +418,7 @@ class Answers(Case):
         self.refuse(certificate, "region", state=2)
         self.refuse(certificate, "region", lower=operations.hexadecimal([-1.001, 0.0]), status=BAD)
         self.refuse(certificate, "tanh", step="cosine")
-        for change in ({"order": "sequential"}, {"arithmetic": "fp64"}, {"arithmetic": "bf16"}, {"version": 3}, {"claim": "sampled"}):
+        for change in ({"order": "sequential"}, {"arithmetic": "fp64"}, {"arithmetic": "fp16"}, {"version": 3}, {"claim": "sampled"}):
             self.assert_verdict(BAD, self.edited(certificate, lambda lines, change=change: lines[0].update(change)))
         without = self.edited(certificate, lambda lines: lines.__setitem__(slice(None), [
             x for x in lines if x.get("step") != "region"]))

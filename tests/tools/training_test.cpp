@@ -364,7 +364,12 @@ TEST_CASE("a cell that does not forget disturbances is trained on until it does,
 
   // In any order, by regions; a forged file of them is none.
   CHECK(place.shell("krohn verify plain --any-order").status == 3);
-  CHECK(place.shell("krohn verify proved --any-order --precision bf16").status == 2);
+  const Outcome in_bf16 = place.shell("krohn verify proved --any-order --precision bf16 --certificate bf16.cert");
+  CHECK(in_bf16.status == 0);
+  CHECK(contains(in_bf16.out, "length, in bf16, with fp32 sums in any order, with or without FMA"));
+  CHECK(contains(contents(place / "bf16.cert"), "\"arithmetic\":\"bf16\",\"form\":\"operations\",\"order\":\"any\""));
+  CHECK(contains(place.shell("krohn check bf16.cert proved").out, "bf16, "));
+  CHECK(contains(place.shell("krohn verify proved --any-order --precision fp64").err, "or bf16"));
   const Outcome any = place.shell("krohn verify proved --any-order --certificate any.cert");
   CHECK(any.status == 0);
   CHECK(contains(any.out, "with sums in any order, with or without FMA, functions within 8 units\n"));

@@ -1346,6 +1346,10 @@ class Enclosed:
         low, high = 0 if 0 < low < TINY else low, 0 if -TINY < high < 0 else high
         return self if (low, high, self.k) == (self.low, self.high, 0) else Enclosed(low, high)
 
+    def coarser(self, times):
+        """Rounded to bf16 too, so many times, each of which errs as much as 2^16 roundings to fp32."""
+        return Enclosed(self.low, self.high, self.k + (times << 16), self.m, self.t + times * TINY)
+
     def widened(self, by):
         return Enclosed(self.low - by, self.high + by)
 
@@ -1406,16 +1410,18 @@ SUMS = {kind: ENCLOSED[kind] for kind in ("copy", "add", "subtract", "multiply")
 class Runtimes(Operations):
     """The same with all numbers that a runtime may compute. What was answered are the lists themselves."""
 
-    def __init__(self, *arguments):
-        self.leaves = {}
-        super().__init__(*arguments)
+    def __init__(self, file, arithmetic, steps):
+        self.leaves, self.is_bf16 = {}, arithmetic == "bf16"
+        super().__init__(file, "fp32", steps)
 
     def read_operation(self, steps, kind):
         steps.check(kind in ("tensor", "numbers", "memory", "row", "dot") or kind in ENCLOSED or kind not in COMPUTED,
                     f"there are no intervals of {kind!r}")
         super().read_operation(steps, kind)
         if kind in ("tensor", "numbers"):
-            self.values[-1] = [Enclosed(x >> UNIT - Q, x >> UNIT - Q) for x in self.values[-1]]
+            others = [rounded(x, 0, FORMATS["bf16"]) if self.is_bf16 else x for x in self.values[-1]]
+            steps.demand(None not in others, "a number is not finite in bf16")
+            self.values[-1] = [Enclosed(min(x, y) >> UNIT - Q, max(x, y) >> UNIT - Q) for x, y in zip(self.values[-1], others)]
 
     @staticmethod
     def kept(lists, values):
@@ -1456,7 +1462,7 @@ class Runtimes(Operations):
     def computed(self, i, values):
         kind, step, views = self.lists[i]
         if kind == "dot":
-            return self.sums(step["terms"], views, values)
+            return self.rounded(self.sums(step["terms"], views, values), 2)
         result = [ENCLOSED[kind](*numbers) for numbers in zip(*([values[of][x] for x in at] for of, at, _ in views))]
         for at, number in enumerate(result if kind in SUMS and kind != "copy" else ()):
             leaves, repeats = self.leaves_of((i, at)) or ((), False)
@@ -1465,12 +1471,18 @@ class Runtimes(Operations):
                 ends = itertools.product(*((values[of][x].low, values[of][x].high) for of, x in leaves))
                 corners = [self.at_corner((i, at), dict(zip(leaves, corner)), values) for corner in ends]
                 number.low, number.high = min(x.low for x in corners), max(x.high for x in corners)
-        return result
+        return self.rounded(result, kind != "copy")
 
-    @staticmethod
-    def sums(terms, views, values):
+    def rounded(self, numbers, times):
+        return [x.coarser(times) for x in numbers] if self.is_bf16 and times else numbers
+
+    def factors(self, numbers):
+        """As they go into the products of a sum."""
+        return [x.computed() for x in self.rounded(numbers, 1)]
+
+    def sums(self, terms, views, values):
         (a, a_at, a_stride), (b, b_at, b_stride), rest = views[0], views[1], views[2:]
-        left, right = [x.computed() for x in values[a]], [x.computed() for x in values[b]]
+        left, right = self.factors(values[a]), self.factors(values[b])
         starts, result = [values[rest[0][0]][x] for x in rest[0][1]] if rest else [Enclosed(0, 0)] * len(a_at), []
         for x, y, start in zip(a_at, b_at, starts):
             low = high = m = sizes = 0
@@ -1502,9 +1514,9 @@ class Runtimes(Operations):
             if self.is_given(a) and x_at[w] == x_at[j]:
                 low = 0
                 for t in range(step["terms"]):
-                    factor = values[a][a_at[w] + t * a_stride].low - values[a][a_at[j] + t * a_stride].low
-                    number = values[x][x_at[w] + t * x_stride].computed()
-                    low += min(factor * number.low, factor * number.high)
+                    factor = values[a][a_at[w] + t * a_stride] + -values[a][a_at[j] + t * a_stride]
+                    number, = self.factors([values[x][x_at[w] + t * x_stride]])
+                    low += ends_of_product(factor, number)[0]
                 starts = [values[views[2][0]][views[2][1][n]] for n in (w, j)] if len(views) == 3 else [Enclosed(0, 0)] * 2
                 least = max(least, (low >> Q) + starts[0].low - starts[1].high - of_w.error() - of_j.error())
         return least
@@ -1968,7 +1980,7 @@ def established(steps, file):
     steps.demand(claim.get("against", "language") == "language" and (brings or not operations)
                  and (not brings or method in ("closed reachable set", "failing word", "sampled", "closed regions"))
                  and (not operations or arithmetic in ("fp32", "fp64", "bf16"))
-                 and (method != "closed regions" or operations and arithmetic == "fp32"), "such a claim is not held against a language of its own")
+                 and (method != "closed regions" or operations and arithmetic in ("fp32", "bf16")), "such a claim is not held against a language of its own")
     for name in ("weights", "automaton", *BOUND):
         steps.demand(re.fullmatch("[0-9a-f]{64}", claim.get(name, "0" * 64)), f"`{name}` is no SHA-256")
     if operations:
@@ -2003,7 +2015,7 @@ def established(steps, file):
     orders = {"any": "in any order of evaluation", "sequential": "letter after letter"}
     roundings = sum(kind == "bf16" for kind, *_ in net.lists) if operations else 0
     arithmetic += f" with {roundings} rounding{'s' * (roundings > 1)} to bf16" * (roundings > 0)
-    orders["any"] += ", with functions within 2^-21" * (method == "closed regions")
+    orders["any"] += (", with sums in fp32" * (arithmetic == "bf16") + ", with functions within 2^-21") * (method == "closed regions")
     sentence = f"{words}, in {arithmetic}, {orders[order]}" + ", with dense weights" * (claim["form"] == "dense")
     if operations:
         others = ["metadata"] if "model" in file.metadata else [name for name in BOUND if name not in claim]

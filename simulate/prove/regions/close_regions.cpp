@@ -81,12 +81,12 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
 
 class Search {
  public:
-  Search(const Operations& operations, const TensorFile& tensors, const TrackedAutomaton& tracked,
+  Search(const Operations& operations, const TensorFile& tensors, const TrackedAutomaton& tracked, Precision format,
          std::uint64_t most_work)
       : operations_(operations),
         tracked_(tracked),
         letters_(tracked.automaton.letters()),
-        intervals_(operations, tensors),
+        intervals_(operations, tensors, format),
         work_left_(most_work) {
     if (intervals_.work() > kMaxWorkOfToken) throw NotEnclosed{"a letter takes too many products"};
     if (intervals_.is_affine())
@@ -359,11 +359,11 @@ class Search {
 }  // namespace
 
 RegionSearch close_regions(const Operations& operations, const TensorFile& tensors, const TrackedAutomaton& tracked,
-                           std::uint64_t most_work) {
+                           Precision format, std::uint64_t most_work) {
   const FloatEnvironment environment;
   RegionSearch none;
   if (operations.format != Precision::kFp32) {
-    none.why_not = operations.format == Precision::kBf16 ? "roundings to bf16 leave them no room; they are of fp32"
+    none.why_not = operations.format == Precision::kBf16 ? "of bf16, where sums are of fp32, --any-order asks for them"
                                                          : "they are of fp32, or any wider format";
     return none;
   }
@@ -372,7 +372,7 @@ RegionSearch close_regions(const Operations& operations, const TensorFile& tenso
     return none;
   }
   try {
-    return Search(operations, tensors, tracked, most_work).run();
+    return Search(operations, tensors, tracked, format, most_work).run();
   } catch (const NotEnclosed& found) {
     none.why_not = found.why;
     return none;

@@ -18,6 +18,7 @@ constexpr double kUnit = 0x1p-24 * kRoom, kFunction = 0x1p-21 * kRoom, kQuotient
 constexpr double kFlushed = 0x1p-126 * kRoom;
 constexpr double kMax = 0x1p126;  ///< of a number, so that nothing overflows
 constexpr std::size_t kMaxLeaves = 6;
+constexpr std::uint32_t kRoundingsOfBf16 = 1U << 16;  ///< to fp32, which err as much as one to bf16
 
 double up(double x) { return -directed::below(-x); }
 
@@ -47,8 +48,9 @@ bool is_polynomial(StepFunction function) {
 
 }  // namespace
 
-IntervalLists::IntervalLists(const Operations& operations, const TensorFile& tensors)
+IntervalLists::IntervalLists(const Operations& operations, const TensorFile& tensors, Precision format)
     : operations_(operations),
+      is_bf16_(format == Precision::kBf16),
       stated_(operations, tensors),
       lists_(stated_.count()),
       places_(lists_.size()),
@@ -67,6 +69,19 @@ Interval IntervalLists::value(const Enclosed& number) {
                            ends.upper() < 0 && ends.upper() > -kFlushed ? 0 : ends.upper());
 }
 
+/// The number may be rounded to bf16, so many times.
+void IntervalLists::round_more(Enclosed& number, std::uint32_t times) const {
+  if (!is_bf16_) return;
+  number.roundings += times * kRoundingsOfBf16;
+  number.tiny = up(number.tiny + times * kFlushed);
+}
+
+/// The number as it goes into a product of a sum.
+Interval IntervalLists::factor(Enclosed number) const {
+  round_more(number, 1);
+  return value(number);
+}
+
 IntervalLists::Enclosed IntervalLists::leaf(const Interval& ends) { return {ends, ends.magnitude(), kFlushed, 0}; }
 
 /// Numbers of the model or of the list itself, exact ones.
@@ -82,7 +97,9 @@ void IntervalLists::prepare(std::size_t list) {
     for (std::size_t at = 0; at < lists_[list].size(); ++at) {
       const auto number = static_cast<double>(stated_.values(list)[at]);
       if (!std::isfinite(number)) throw NotEnclosed{"a number is not finite"};
-      lists_[list][at] = leaf(number);
+      const auto [lower, upper] =
+          std::minmax({number, is_bf16_ ? static_cast<double>(Eigen::bfloat16(static_cast<float>(number))) : number});
+      lists_[list][at] = leaf(Interval::between(lower, upper));
     }
     return;
   }
@@ -169,7 +186,7 @@ IntervalLists::Enclosed IntervalLists::dot(std::size_t list, std::size_t at) con
   const Enclosed* y = lists_[operation.of[1].list].data() + place(list, 1, at);
   double lower = 0, upper = 0, size = 0, tiny = 1;
   for (std::uint32_t t = 0; t < operation.terms; ++t, x += x_stride, y += y_stride) {
-    const Interval a = value(*x), b = value(*y);
+    const Interval a = factor(*x), b = factor(*y);
     const auto [least, greatest] =
         std::minmax({a.lower() * b.lower(), a.lower() * b.upper(), a.upper() * b.lower(), a.upper() * b.upper()});
     lower += least;
@@ -256,7 +273,8 @@ IntervalLists::Enclosed IntervalLists::computed(std::size_t list, std::size_t at
 void IntervalLists::compute(std::size_t list) {
   const bool is_dot = stated_.function(list) == StepFunction::kDot;
   for (std::size_t at = 0; at < lists_[list].size(); ++at) {
-    const Enclosed number = is_dot ? dot(list, at) : computed(list, at);
+    Enclosed number = is_dot ? dot(list, at) : computed(list, at);
+    if (stated_.function(list) != StepFunction::kCopy) round_more(number, is_dot ? 2 : 1);
     if (!(number.size < kMax) || number.roundings > (1U << 20)) throw NotEnclosed{"a number may overflow"};
     lists_[list][at] = number;
   }
@@ -329,7 +347,7 @@ double IntervalLists::least_lead(std::size_t logit, std::size_t other) const {
         lead = from[place(list, 2, logit)].exact - from[place(list, 2, other)].exact;
       }
       for (std::uint32_t t = 0; t < operation.terms; ++t, w += w_stride, v += w_stride, x += x_stride)
-        lead = lead + (w->exact - v->exact) * value(*x);
+        lead = lead + (w->exact - v->exact) * factor(*x);
       const auto error = [](const Enclosed& number) { return up(value(number).upper() - number.exact.upper()); };
       return add_down(lead.lower(), -up(error(of_logit) + error(of_other)));
     }

@@ -1,7 +1,8 @@
 // simulate/prove/regions/interval_lists.h — a list of operations read with intervals for numbers: whatever a runtime in
 // fp32 may compute, with sums in any order, with or without FMA, functions within 8 units, subnormal numbers flushed or
-// not. The rules are those of docs/reference/certificate-file.md, "closed regions", with a little more room, so that
-// checkers need not round as this does.
+// not; or one that also rounds weights, results and the factors of sums of products to bf16. The rules are those of
+// docs/reference/certificate-file.md, "closed regions", with a little more room, so that checkers need not round as
+// this does.
 #pragma once
 
 #include <cstddef>
@@ -33,9 +34,9 @@ struct NotEnclosed {
 
 class IntervalLists {
  public:
-  /// Views the operations, which are in fp32. Throws NotEnclosed for an operation that has no intervals, and InputError
-  /// as StatedLists.
-  IntervalLists(const Operations& operations, const TensorFile& tensors);
+  /// Views the operations, which are in fp32. `format`: kFp32, or kBf16 where runtimes may round to that. Throws
+  /// NotEnclosed for an operation that has no intervals, and InputError as StatedLists.
+  IntervalLists(const Operations& operations, const TensorFile& tensors, Precision format = Precision::kFp32);
 
   /// The memory before the first letter, behind the tokens before every word.
   Box start();
@@ -64,6 +65,8 @@ class IntervalLists {
   };
 
   static Interval value(const Enclosed& number);
+  Interval factor(Enclosed number) const;
+  void round_more(Enclosed& number, std::uint32_t times) const;
   static Enclosed leaf(const Interval& ends);
   static void append(Box& box, const std::vector<Enclosed>& numbers);
   std::size_t place(std::size_t list, std::size_t view, std::size_t at) const { return places_[list][view][at]; }
@@ -77,6 +80,7 @@ class IntervalLists {
   double least_lead(std::size_t logit, std::size_t other) const;
 
   const Operations& operations_;
+  bool is_bf16_;
   StatedLists<float> stated_;
   std::vector<std::vector<Enclosed>> lists_;
   std::vector<std::vector<std::vector<std::uint32_t>>> places_;  ///< by list, view and number of the result

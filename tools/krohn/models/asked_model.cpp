@@ -18,6 +18,7 @@
 
 namespace krohn {
 Precision precision_of(const ModelOptions& options) {
+  if (options.how.any_order) return Precision::kFp32;  // regions hold runtimes in bf16, too
   if (options.how.arithmetic.kind() == ArithmeticName::Kind::kSeparate) return options.how.arithmetic.storage();
   throw InputError("--precision", fmt::format("{} is an arithmetic of networks; {} is read in fp32, or a trained model "
                                               "in fp64 and a checkpoint in bf16",

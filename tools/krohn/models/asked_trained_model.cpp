@@ -42,10 +42,12 @@ class AskedTrainedModel final : public AskedModel {
                                  : fmt::format("{} on {}, against {}", subject_.trained.model->name(),
                                                subject_.task_name, options_.against)};
     if (question.how.any_order)
-      lines.emplace_back(
-          "fp32 or wider, letter after letter, small numbers flushed to 0 or not, tanh, sigmoid and exponentials off "
-          "by up "
-          "to 2^-21");
+      lines.push_back(fmt::format(
+          "{}, letter after letter, small numbers flushed to 0 or not, tanh, sigmoid and exponentials off by up to "
+          "2^-21",
+          question.how.arithmetic == Precision::kBf16
+              ? "weights, results and factors rounded to bf16 or not, sums of products in fp32 or wider"
+              : "fp32 or wider"));
     else
       lines.push_back(
           fmt::format("{}, letter after letter, every operation rounded separately and sums from the first term on",

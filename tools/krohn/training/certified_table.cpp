@@ -68,7 +68,7 @@ Json run_json(std::uint64_t seed, const CertifiedRun& run) {
   return json;
 }
 
-/// The verdict of `krohn verify --any-order` on a cell that was trained to the end.
+/// The verdicts of `krohn verify --any-order` on a cell that was trained to the end, in fp32 and in bf16.
 Json regions_json(const CertifiedCell& cell, const TrainOptions& training) {
   const auto task = make_task(cell.task);
   const TrainedRun trained = train_run(*task, cell.model, training, [] { Interruption::check(); });
@@ -85,6 +85,8 @@ Json regions_json(const CertifiedCell& cell, const TrainOptions& training) {
   if (const auto* regions = std::get_if<ClosedRegions>(&certificate.proof)) {
     json["boxes"] = regions->list.size();
     json["bytes"] = format_certificate(certificate, *read.tensors).size();
+    question.how.arithmetic = Precision::kBf16;
+    json["proved_in_bf16"] = verify(question).certificate.is<Proved>();
   } else if (certificate.is<Refuted>()) {
     json["why_not"] = "a sampled word is wrong";
   } else {
@@ -176,9 +178,10 @@ int make_shard(const CertifiedTableOptions& options, const ShardOptions& shards,
 
 std::vector<std::string> row_of_regions(const Json& cell) {
   std::vector<double> boxes, milliseconds, bytes;
-  std::uint64_t refuted = 0;
+  std::uint64_t refuted = 0, in_bf16 = 0;
   for (const Json& run : cell["runs"]) {
     refuted += run.value("refuted", false);
+    in_bf16 += run.value("proved_in_bf16", false);
     if (!run["proved"].get<bool>()) continue;
     boxes.push_back(run["boxes"].get<double>());
     bytes.push_back(run["bytes"].get<double>());
@@ -190,6 +193,7 @@ std::vector<std::string> row_of_regions(const Json& cell) {
   return {cell["family"].get<std::string>(),
           cell["task"].get<std::string>(),
           fmt::format("{}/{}", boxes.size(), cell["runs"].size()),
+          std::to_string(in_bf16),
           refuted > 0 ? std::to_string(refuted) : "",
           median(boxes),
           median(milliseconds),
@@ -262,7 +266,8 @@ int make_certified_table(const CertifiedTableOptions& options, const ShardOption
       options.first, options.first + options.count - 1);
   std::vector<std::vector<std::string>> rows = {{"model", "task", "proved", "95 % interval", "as trained",
                                                  "steps, median", "greatest move", "by states", "s, median"}};
-  if (options.regions) rows = {{"model", "task", "proved", "refuted", "boxes, median", "ms, median", "bytes, median"}};
+  if (options.regions)
+    rows = {{"model", "task", "proved", "in bf16", "refuted", "boxes, median", "ms, median", "bytes, median"}};
   for (const Json& cell : cells) rows.push_back(options.regions ? row_of_regions(cell) : row_of(cell));
   fmt::print("{}", format_table(rows));
   report_reasons(cells);

@@ -44,11 +44,13 @@ std::vector<double> floats_of(const Tensor& tensor) {
 }
 
 /// One of the runtimes of docs/reference/certificate-file.md, "closed regions": sums in an order of its own, products
-/// fused or not, in floats or doubles, functions off by up to 8 units, small numbers flushed or not.
+/// fused or not, in floats or doubles, functions off by up to 8 units, small numbers flushed or not; of bf16 with
+/// weights, results and factors rounded to that or not.
 class SomeRuntime {
  public:
-  SomeRuntime(const Operations& operations, const TensorFile& tensors, unsigned seed)
-      : operations_(operations), random_(seed), lists_(operations.list.size()) {
+  SomeRuntime(const Operations& operations, const TensorFile& tensors, Precision format, unsigned seed)
+      : operations_(operations), is_bf16_(format == Precision::kBf16), random_(seed), lists_(operations.list.size()) {
+    rounds_factors_ = random_() % 2 == 0;
     wide_ = random_() % 4 == 0;
     flushes_ = random_() % 2 == 0;
     for (std::size_t i = 0; i < lists_.size(); ++i) {
@@ -56,6 +58,7 @@ class SomeRuntime {
       if (operation.what == "tensor") lists_[i] = floats_of(tensors.tensors.at(operation.tensor));
       for (std::uint32_t t = 0; operation.what == "numbers" && t < operation.size; ++t)
         for (const double x : operation.numbers) lists_[i].push_back(static_cast<float>(x));
+      for (double& x : lists_[i]) x = perhaps_coarse(x);
     }
   }
 
@@ -81,6 +84,9 @@ class SomeRuntime {
  private:
   double flushed(double x) { return flushes_ && std::fabs(x) < 0x1p-126 && random_() % 2 == 0 ? 0 : x; }
   double rounded(double x) { return flushed(wide_ ? x : static_cast<float>(x)); }
+  static double coarse(double x) { return static_cast<double>(Eigen::bfloat16(static_cast<float>(x))); }
+  double perhaps_coarse(double x) { return is_bf16_ && random_() % 2 == 0 ? flushed(coarse(x)) : x; }
+  double factor(double x) { return flushed(is_bf16_ && rounds_factors_ ? coarse(x) : x); }
   double off(double x, double by) {
     return rounded(x + by * (std::uniform_int_distribution<int>(-64, 64)(random_)) / 64.0 * 0.7);
   }
@@ -119,6 +125,7 @@ class SomeRuntime {
       }
       if (operation.what != "dot") {
         lists_[list][i] = value(operation.what, *from[0], operation.of.size() > 1 ? *from[1] : 0);
+        if (operation.what != "copy") lists_[list][i] = perhaps_coarse(lists_[list][i]);
         continue;
       }
       std::vector<std::size_t> order(operation.terms);
@@ -126,19 +133,20 @@ class SomeRuntime {
       std::shuffle(order.begin(), order.end(), random_);
       std::array<double, 2> sums{operation.of.size() == 3 ? *from[2] : 0, 0};  // two parts, added at the end
       for (const std::size_t t : order) {
-        const double a = flushed(from[0][t * operation.of[0].strides.back()]),
-                     b = flushed(from[1][t * operation.of[1].strides.back()]);
+        const double a = factor(from[0][t * operation.of[0].strides.back()]),
+                     b = factor(from[1][t * operation.of[1].strides.back()]);
         double& sum = sums[random_() % 2];
         sum = random_() % 2 == 0 ? rounded(std::fma(a, b, sum)) : rounded(sum + rounded(a * b));
       }
-      lists_[list][i] = rounded(sums[0] + sums[1]);
+      lists_[list][i] = perhaps_coarse(rounded(perhaps_coarse(sums[0] + sums[1])));
     }
   }
 
   const Operations& operations_;
+  bool is_bf16_;
   std::mt19937_64 random_;
   std::vector<std::vector<double>> lists_;
-  bool wide_, flushes_;
+  bool wide_, flushes_, rounds_factors_;
 };
 
 /// A number of the interval: an end, or a float between.
@@ -152,12 +160,12 @@ double drawn(Ends ends, std::mt19937_64& random) {
 
 /// Points of the box, read by runtimes of all kinds and as operations state: how many lie outside of what either
 /// reading of intervals says.
-std::size_t outside(const Operations& operations, const TensorFile& tensors, const Box& box, Letter letter,
-                    std::size_t points, std::mt19937_64& random) {
+std::size_t outside(const Operations& operations, const TensorFile& tensors, Precision format, const Box& box,
+                    Letter letter, std::size_t points, std::mt19937_64& random) {
   const std::uint32_t token = operations.tokens[letter];
-  IntervalLists intervals(operations, tensors);
+  IntervalLists intervals(operations, tensors, format);
   const Box after = intervals.read(box, token);
-  const auto checker = enclosed_operations(operations, tensors);
+  const auto checker = enclosed_operations(operations, tensors, format == Precision::kBf16);
   RecheckedReader::Moment moment = checker->start();
   moment.numbers.assign(2, {});
   for (const Ends& ends : box) {
@@ -171,7 +179,7 @@ std::size_t outside(const Operations& operations, const TensorFile& tensors, con
   for (std::size_t i = 0; i < points; ++i) {
     std::vector<double> point;
     for (const Ends& ends : box) point.push_back(drawn(ends, random));
-    SomeRuntime runtime(operations, tensors, static_cast<unsigned>(random()));
+    SomeRuntime runtime(operations, tensors, format, static_cast<unsigned>(random()));
     stated.read_memory(std::vector<float>(point.begin(), point.end()));
     const std::vector<float> as_stated = stated.kept();
     const std::vector<double> computed = runtime.read(point, token);
@@ -222,8 +230,10 @@ TEST_CASE("every operation is enclosed, at its ends, beside its branches and bet
         CAPTURE(lower);
         CAPTURE(width);
         try {
-          const std::size_t found = outside(b.operations, {}, box, 0, 20, random);
-          REQUIRE(found == 0);
+          for (const Precision format : {Precision::kFp32, Precision::kBf16}) {
+            const std::size_t found = outside(b.operations, {}, format, box, 0, 20, random);
+            REQUIRE(found == 0);
+          }
           ++enclosed;
         } catch (const NotEnclosed&) {
           CHECK((name == "divide" || name == "root" || name.starts_with("exp")));
@@ -232,8 +242,43 @@ TEST_CASE("every operation is enclosed, at its ends, beside its branches and bet
   CHECK(enclosed > 1'500);
 }
 
+TEST_CASE("one rounding to bf16 is enclosed to its last place, of results, of weights, and of factors") {
+  // 1 + 2^−8 lies between two numbers of bf16 and goes to 1; a little more goes up, 1 + 2^−7.
+  const double tie = 1 + 0x1p-8, more = tie + 0x1p-23;
+  const auto ends_of =
+      [&](double x, const std::function<OperationsBuilder::List(OperationsBuilder&, OperationsBuilder::List)>& result,
+          Precision format) {
+        OperationsBuilder b;
+        const auto memory = b.memory(1);
+        b.keep(result(b, memory));
+        b.start(b.numbers({0}));
+        b.operations.logits = memory.number;
+        b.operations.tokens = {0};
+        const Ends of_prover = IntervalLists(b.operations, {}, format).read({{x, x}}, 0)[0];
+        const auto checker = enclosed_operations(b.operations, {}, format == Precision::kBf16);
+        const auto box = checker->step({{{x}, {x}}, {}, 0}, 0).numbers;
+        CHECK(of_prover.lower <= box[0][0]);
+        CHECK(of_prover.upper >= box[1][0]);
+        return Ends{box[0][0], box[1][0]};
+      };
+  const auto sum = [](OperationsBuilder& b, OperationsBuilder::List x) { return b.each("add", x, b.numbers({0})); };
+  const auto given = [&](OperationsBuilder& b, OperationsBuilder::List) { return b.each("copy", b.numbers({more})); };
+  const Ends of_tie = ends_of(tie, sum, Precision::kBf16), of_more = ends_of(more, sum, Precision::kBf16);
+  CHECK(of_tie.lower <= 1);
+  CHECK(of_tie.lower > 1 - 0x1p-14);  // and hardly more is given away: 2^−8 (1 + 2^−8) of it
+  CHECK(of_more.upper >= 1 + 0x1p-7);
+  CHECK(of_more.upper < 1 + 0x1p-7 + 0x1p-14);
+  CHECK(ends_of(tie, sum, Precision::kFp32).lower > tie - 0x1p-22);
+  const Ends of_weight = ends_of(0, given, Precision::kBf16);
+  CHECK(of_weight.lower == more);
+  CHECK(of_weight.upper == 1 + 0x1p-7);
+  const Ends as_stored = ends_of(0, given, Precision::kFp32);
+  CHECK(as_stored.lower == as_stored.upper);
+}
+
 TEST_CASE("a step of a cell, of several layers, of norms and gates is enclosed, in every runtime") {
   std::mt19937_64 random(7);
+  std::map<Precision, int> enclosed;
   for (const char* name :
        {"rnn:hidden=5,inputs=3", "rnn-relu:layers=2,hidden=4,inputs=2", "gru:hidden=6,one-hot", "gru:layers=2,hidden=4",
         "lstm:hidden=5,inputs=3", "lstm:layers=2,hidden=3,unbiased", "deltaproduct:width=8,heads=1,mlp=0",
@@ -261,17 +306,23 @@ TEST_CASE("a step of a cell, of several layers, of norms and gates is enclosed, 
       const double radius = std::array{0.0, 1e-6, 1e-3, 0.05, 0.5}[static_cast<std::size_t>(i) % 5];
       Box box;
       for (const float x : memory) box.push_back({static_cast<float>(x - radius), static_cast<float>(x + radius)});
-      try {
-        const std::size_t found =
-            outside(operations, tensors, box, static_cast<Letter>(random() % operations.tokens.size()), 25, random);
-        REQUIRE(found == 0);
-      } catch (const NotEnclosed&) {
-        CHECK(radius > 1e-3);  // a norm may be 0
-      } catch (const NotEstablished&) {
-        CHECK(radius > 1e-3);
+      for (const Precision format : {Precision::kFp32, Precision::kBf16}) {
+        const bool may_be_open = radius > 1e-3 || format == Precision::kBf16;  // a norm may be 0
+        try {
+          const Letter letter = static_cast<Letter>(random() % operations.tokens.size());
+          const std::size_t found = outside(operations, tensors, format, box, letter, 25, random);
+          REQUIRE(found == 0);
+          ++enclosed[format];
+        } catch (const NotEnclosed&) {
+          CHECK(may_be_open);
+        } catch (const NotEstablished&) {
+          CHECK(may_be_open);
+        }
       }
     }
   }
+  CHECK(enclosed[Precision::kFp32] > 300);
+  CHECK(enclosed[Precision::kBf16] >= 240);
 }
 
 namespace {
@@ -302,8 +353,9 @@ SoftCell soft_cell(const std::string& language, const std::string& cell) {
   return soft;
 }
 
-Certificate certificate_of(const SoftCell& cell, const ClosedRegions& regions) {
+Certificate certificate_of(const SoftCell& cell, const ClosedRegions& regions, Precision format = Precision::kFp32) {
   Certificate certificate;
+  certificate.arithmetic = format;
   certificate.claim = Proved{.any_order = true};
   certificate.method = "closed regions";
   certificate.operations = std::make_shared<const Operations>(cell.operations);
@@ -312,32 +364,42 @@ Certificate certificate_of(const SoftCell& cell, const ClosedRegions& regions) {
   return certificate;
 }
 
-Recheck rechecked(const SoftCell& cell, const ClosedRegions& regions, std::uint64_t max_letters = 100'000) {
-  return recheck(certificate_of(cell, regions), cell.tensors, {.max_letters = max_letters});
+Recheck rechecked(const SoftCell& cell, const ClosedRegions& regions, std::uint64_t max_letters = 100'000,
+                  Precision format = Precision::kFp32) {
+  return recheck(certificate_of(cell, regions, format), cell.tensors, {.max_letters = max_letters});
 }
 
 }  // namespace
 
 TEST_CASE("cells that forget are closed by a few regions, which the re-checker establishes and its file keeps") {
+  std::map<Precision, int> closed;
   for (const char* language : {"name:parity", "name:Z3", "regex:(a|b)*abb", "name:tomita3", "name:S3"})
-    for (const char* cell : {"rnn", "gru", "lstm"}) {
+    for (const auto& [cell, format] : {std::pair("rnn", Precision::kFp32), std::pair("gru", Precision::kFp32),
+                                       std::pair("lstm", Precision::kFp32), std::pair("rnn", Precision::kBf16),
+                                       std::pair("gru", Precision::kBf16), std::pair("lstm", Precision::kBf16)}) {
       CAPTURE(std::string(language));
       CAPTURE(std::string(cell));
+      CAPTURE(to_string(format));
       const SoftCell soft = soft_cell(language, cell);
-      const RegionSearch search = close_regions(soft.operations, soft.tensors, soft.tracked);
+      const RegionSearch search = close_regions(soft.operations, soft.tensors, soft.tracked, format);
       CAPTURE(search.why_not);
+      if (!search.closed && format == Precision::kBf16) continue;
       REQUIRE(search.closed);
+      ++closed[format];
       CHECK(search.closed->list.size() < 200);
       CHECK(search.edges >= search.closed->list.size() * soft.tracked.automaton.letters());
-      const Recheck outcome = rechecked(soft, *search.closed);
+      const Recheck outcome = rechecked(soft, *search.closed, 100'000, format);
       CAPTURE(outcome.finding);
       REQUIRE(outcome.established);
-      const Certificate certificate = certificate_of(soft, *search.closed);
+      const Certificate certificate = certificate_of(soft, *search.closed, format);
       const std::string text = format_certificate(certificate, soft.tensors);
       CHECK(text.find("\"version\":4") != std::string::npos);
-      CHECK(std::get<ClosedRegions>(parse_certificate(text, "file", soft.tensors).proof) == *search.closed);
+      const Certificate read = parse_certificate(text, "file", soft.tensors);
+      CHECK(std::get<ClosedRegions>(read.proof) == *search.closed);
+      CHECK(read.arithmetic == format);
+      CHECK(recheck(read, soft.tensors, {.max_letters = 100'000}).established);
       // Every runtime stays right, for many letters.
-      SomeRuntime runtime(soft.operations, soft.tensors, 3);
+      SomeRuntime runtime(soft.operations, soft.tensors, format, 3);
       std::mt19937_64 random(2);
       std::vector<double> memory(search.closed->list[0].lower.size(), 0);
       State state = soft.tracked.automaton.initial();
@@ -352,6 +414,8 @@ TEST_CASE("cells that forget are closed by a few regions, which the re-checker e
       }
       CHECK(wrong == 0);
     }
+  CHECK(closed[Precision::kFp32] == 15);
+  CHECK(closed[Precision::kBf16] >= 6);
 }
 
 TEST_CASE("regions that are no proof are refused") {
@@ -360,7 +424,7 @@ TEST_CASE("regions that are no proof are refused") {
   REQUIRE(search.closed);
   ClosedRegions regions = *search.closed;
   REQUIRE(regions.letters == 1);
-  const auto checker = enclosed_operations(soft.operations, soft.tensors);
+  const auto checker = enclosed_operations(soft.operations, soft.tensors, false);
   const auto inside = [](const std::vector<RecheckedNumbers>& box, const ClosedRegions::Region& region) {
     for (std::size_t k = 0; k < region.lower.size(); ++k)
       if (box[0][k] < region.lower[k] || box[1][k] > region.upper[k]) return false;
@@ -449,7 +513,7 @@ TEST_CASE("a read-out that ties at a corner of a region is none") {
   const RegionSearch search = close_regions(even.operations, {}, even.tracked);
   CAPTURE(search.why_not);
   REQUIRE(search.closed);
-  const auto checker = enclosed_operations(even.operations, {});
+  const auto checker = enclosed_operations(even.operations, {}, false);
   double least = 1;  // where h may be behind a b
   for (const ClosedRegions::Region& region : search.closed->list)
     least = std::min(least, checker->step({{region.lower, region.upper}, {}, 0}, 1).numbers[0][0]);
@@ -517,7 +581,8 @@ TEST_CASE("of cells that some word fails none is proved, nor are other cells' re
     move(bad);
     if (!fails(soft, 80, 200, random)) continue;
     ++planted;
-    proved += close_regions(soft.operations, soft.tensors, soft.tracked, 2'000'000).closed.has_value();
+    proved +=
+        close_regions(soft.operations, soft.tensors, soft.tracked, Precision::kFp32, 2'000'000).closed.has_value();
     for (int mutant = 0; mutant < 10; ++mutant) {
       ClosedRegions regions = *right;
       for (ClosedRegions::Region& region : regions.list)
