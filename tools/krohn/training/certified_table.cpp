@@ -118,7 +118,8 @@ Json make_run(const CertifiedItem& item, const CertifiedTableOptions& options) {
       (fs::path(options.folder) / fmt::format("{}-{}-seed={}.json", name, fingerprint(trained), item.seed)).string();
   if (fs::exists(file)) {
     Json kept = Json::parse(read_file(file), nullptr, false);
-    if (!kept.is_object() || kept.value("trained", "") != trained || !kept.contains("run"))
+    const bool is_a_run = kept.is_object() && kept.value("trained", "") == trained && kept.contains("run");
+    if (!is_a_run || (options.regions && kept["run"].value("proved", false) && !kept["run"].contains("proved_in_bf16")))
       throw InputError(file, fmt::format("not a run of `krohn table {}`; delete it, and it is made again", name));
     return kept["run"];
   }
