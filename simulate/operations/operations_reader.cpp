@@ -97,10 +97,14 @@ struct Machine {
     if constexpr (std::is_same_v<Format, Bf16Numbers>) return kernels.bf16;
   }
   void look_up(const std::uint32_t* rows, Real* to) const {
-    if constexpr (std::is_same_v<Real, double>)
-      kernels.look_up_doubles(plan.columns.data(), plan.row, plan.tokens, rows, kPlanWords, to);
-    else
-      kernels.look_up_floats(plan.columns.data(), plan.row, plan.tokens, rows, kPlanWords, to);
+    for (const auto& part : plan.looked_up) {
+      const Real* const table = plan.columns.data() + std::size_t{part.first} * plan.tokens;
+      Real* const numbers = to + std::size_t{part.first} * kPlanWords;
+      if constexpr (std::is_same_v<Real, double>)
+        kernels.look_up_doubles(table, part.size, plan.tokens, rows, kPlanWords, numbers);
+      else
+        kernels.look_up_floats(table, part.size, plan.tokens, rows, kPlanWords, numbers);
+    }
   }
 
   /// Fewer words are read one by one: a step of kPlanWords words takes as long whatever is in their lanes.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <map>
 #include <set>
 #include <utility>
@@ -173,7 +174,7 @@ class Compiler {
   /// Where a list's numbers are, in the order of `places`, or without these as they are.
   StepOperand laid_out(std::uint32_t list, std::vector<std::uint32_t> places) {
     StepOperand operand;
-    const std::size_t size = places.empty() ? lists_.size(list) : places.size();
+    const std::uint32_t size = size_of({list, places});
     const bool is_constant = lists_.dependence(list) == Dependence::kNothing;
     const auto [known, is_new] = (is_constant ? constants_ : of_rows_).try_emplace({list, std::move(places)}, 0);
     const std::uint32_t room = rounded_up(size + std::uint64_t{kPadding}, kPadding);
@@ -188,6 +189,9 @@ class Compiler {
     operand.space = is_constant ? Space::kConstant : Space::kToken;
     operand.first = known->second;
     return operand;
+  }
+  std::uint32_t size_of(const Layout& layout) const {
+    return layout.second.empty() ? lists_.size(layout.first) : rounded_up(layout.second.size(), 1);
   }
   void copy(const Layout& layout, Real* to) const {
     const auto& [list, places] = layout;
@@ -378,7 +382,11 @@ class Compiler {
     for (const std::uint32_t token : operations_.tokens) plan_.letters.push_back(row_of(token));
     for (const std::uint32_t token : operations_.before) plan_.before.push_back(row_of(token));
     for (const std::uint32_t token : operations_.after) plan_.after.push_back(row_of(token));
-    plan_.tokens = std::max(kBlock, rounded_up(known.size(), kBlock));
+    // A few are looked up in whole registers.
+    plan_.tokens = known.size() <= 32 ? std::max(kBlock, std::bit_ceil(static_cast<std::uint32_t>(known.size())))
+                                      : rounded_up(known.size(), kBlock);
+    for (const auto& [layout, place] : of_rows_)
+      plan_.looked_up.push_back({.space = Space::kToken, .first = place, .size = size_of(layout)});
     plan_.columns.resize(std::size_t{plan_.row} * plan_.tokens, Real{0});
     for (std::size_t token = 0; token < known.size(); ++token)
       for (std::size_t i = 0; i < plan_.row; ++i)

@@ -276,6 +276,27 @@ StepKernel<typename Format::Real> dense_dot_of(const Step& step, bool words) {
   return b == kSame ? dot<Format, kNext, kSame> : dot<Format, kNext, kNext>;
 }
 
+/// True if every factor of the few constants is finite, each looked at once.
+template <class V, bool kWords, class Real>
+inline bool are_finite(const Step& step, const StepNumbers<Real>& numbers) {
+  const StepOperand& other = step.of[step.by];
+  Step once = step;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (other.strides[axis] == 0) once.extents[axis] = 1;
+  V nothing[2]{};
+  for_places(once, numbers, [&](const StepPlace<Real>& place, Real*) {
+    const Real* from = place.of[step.by];
+    std::uint32_t t = 0;
+    if (!kWords && other.term == 1)
+      for (; t + kLanesOf<V> <= step.terms; t += kLanesOf<V>, from += kLanesOf<V>) nothing[0] += V{} * load<V>(from);
+    for (; t < step.terms; ++t, from += other.term)
+      for (std::size_t first = 0; first < (kWords ? step.extents[3] : 1); first += kLanesOf<V>)
+        nothing[kWords ? first / kLanesOf<V> % 2 : t % 2] += V{} * take < V,
+            kWords ? Along::kNext : Along::kSame > (from, first);
+  });
+  return holds_for_all(nothing[0] == nothing[0]) && holds_for_all(nothing[1] == nothing[1]);
+}
+
 /// Without the products of constants that are 0, a sum is the same but for the sign of a zero, which is dropped, and
 /// unless another factor is not finite: then nothing is left out.
 template <class Format, bool kWords>
@@ -284,18 +305,10 @@ void dot_few(const Step& step, const StepNumbers<typename Format::Real>& numbers
   constexpr std::size_t kWhole = kVectorBytes / sizeof(Real), kLanes = kWords || kWhole < 8 ? kWhole : 8;
   constexpr std::size_t kCount = kWords ? 2 : 8 / kLanes, kAtOnce = kCount * kLanes;
   using V = Vector<Real, kLanes>;
-  const StepOperand& other = step.of[step.by];
   const std::size_t count = step.extents[3];
-  V nothing{};
-  for_places(step, numbers, [&](const StepPlace<Real>& place, Real*) {
-    const Real* from = place.of[step.by];
-    for (std::uint32_t t = 0; t < step.terms; ++t, from += other.term)
-      for (std::size_t first = 0; first < (kWords ? count : 1); first += kLanes)
-        nothing += V{} * take < V, kWords ? Along::kNext : Along::kSame > (from, first);
-  });
   Real* const results = numbers.own + step.to;
   const std::size_t all = std::size_t{step.extents[0]} * step.extents[1] * step.extents[2] * count;
-  if (!holds_for_all(nothing == nothing)) {
+  if (!are_finite<V, kWords>(step, numbers)) {
     dense_dot_of<Format>(step, kWords)(step, numbers);
     for (std::size_t i = 0; i < all; ++i) results[i] += Real{0};
     return;
@@ -399,6 +412,19 @@ StepKernel<typename Format::Real> kernel_of(const Step& step, bool words) {
 template <class Real>
 void look_up(const Real* table, std::size_t numbers, std::size_t tokens, const std::uint32_t* token, std::size_t words,
              Real* to) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(Real) == 4)
+    if (tokens <= 32) {
+      for (std::size_t n = 0; n < numbers; ++n, table += tokens, to += words)
+        for (std::size_t w = 0; w < words; w += 16) {
+          const auto index = _mm512_loadu_si512(token + w);
+          const auto first = tokens == 8 ? _mm512_castps256_ps512(_mm256_loadu_ps(table)) : _mm512_loadu_ps(table);
+          _mm512_storeu_ps(to + w, tokens == 32 ? _mm512_permutex2var_ps(first, index, _mm512_loadu_ps(table + 16))
+                                                : _mm512_permutexvar_ps(index, first));
+        }
+      return;
+    }
+#endif
 #if defined(__AVX2__)
   if constexpr (sizeof(Real) == 4) {
     for (std::size_t n = 0; n < numbers; ++n, table += tokens, to += words)
