@@ -149,6 +149,32 @@ Real* remember(const Real* from, std::size_t count, Real* to) {
   return to + count;
 }
 
+/// Number j of row i from number i of row j, for as many as a multiple of four of either; rows are `stride` apart.
+template <class Real>
+void transpose(const Real* from, std::size_t from_stride, std::size_t rows, std::size_t columns, Real* to,
+               std::size_t to_stride) {
+  for (std::size_t i = 0; i < rows; i += 4)
+    for (std::size_t j = 0; j < columns; j += 4) {
+      const Real* const source = from + j * from_stride + i;
+      Real* const target = to + i * to_stride + j;
+      if constexpr (sizeof(Real) == 4) {
+        // By vectors in so many words.
+        typedef float Four __attribute__((vector_size(16)));
+        typedef std::int32_t Places __attribute__((vector_size(16)));
+        Four r[4];
+        for (std::size_t k = 0; k < 4; ++k) std::memcpy(&r[k], source + k * from_stride, 16);
+        const Places low{0, 4, 1, 5}, high{2, 6, 3, 7};
+        const Four a = __builtin_shuffle(r[0], r[2], low), b = __builtin_shuffle(r[1], r[3], low),
+                   c = __builtin_shuffle(r[0], r[2], high), d = __builtin_shuffle(r[1], r[3], high);
+        const Four columns_of[4] = {__builtin_shuffle(a, b, low), __builtin_shuffle(a, b, high),
+                                    __builtin_shuffle(c, d, low), __builtin_shuffle(c, d, high)};
+        for (std::size_t k = 0; k < 4; ++k) std::memcpy(target + k * to_stride, &columns_of[k], 16);
+      } else {
+        for (std::size_t k = 0; k < 16; ++k) target[k / 4 * to_stride + k % 4] = source[k % 4 * from_stride + k / 4];
+      }
+    }
+}
+
 /// Copies into the memory, part after part, the numbers that were remembered beside it.
 template <std::size_t kWords, class Parts, class Real>
 void write_back(const Parts& parts, const Real* from, Real* own) {
@@ -299,15 +325,37 @@ class Alone {
     std::size_t done = 0;
     for (const auto& turn : plan().turns) {
       machine_.words.run(beside.data(), nullptr, done, std::min(turn.first, end));
+      const auto for_parts = [](const auto& parts, const auto& body) {
+        std::size_t first = 0;  // in a row of numbers of a letter
+        for (const auto& part : parts) {
+          body(part, first);
+          first += (part.size + 3) / 4 * 4;
+        }
+        return first;
+      };
+      const std::size_t takes = for_parts(turn.takes, [](const auto&, std::size_t) {}),
+                        gives = for_parts(turn.gives, [](const auto&, std::size_t) {});
+      taken_.resize(std::max(taken_.size(), takes * kPlanWords), Real{0});
+      given_.resize(std::max(given_.size(), gives * kPlanWords), Real{0});
+      for_parts(turn.takes, [&](const auto& part, std::size_t first) {
+        transpose(beside.data() + std::size_t{part.first} * kPlanWords, kPlanWords, kPlanWords, part.size,
+                  taken_.data() + first, takes);
+      });
       for (std::size_t p = 0; p < asked.size(); ++p) {
         const Real* const of_token = row_of(rows[p]);
-        for (const auto& part : turn.takes)
-          for (std::size_t i = part.first; i < part.first + part.size; ++i) own_[i] = beside[i * kPlanWords + p];
+        for_parts(turn.takes, [&](const auto& part, std::size_t first) {
+          std::copy_n(taken_.data() + p * takes + first, part.size, own_.data() + part.first);
+        });
         machine_.one.run(own_.data(), of_token, turn.first, std::min(turn.end, end));
-        for (const auto& part : turn.gives)
-          for (std::size_t i = part.first; i < part.first + part.size; ++i) beside[i * kPlanWords + p] = own_[i];
+        for_parts(turn.gives, [&](const auto& part, std::size_t first) {
+          std::copy_n(own_.data() + part.first, part.size, given_.data() + p * gives + first);
+        });
         keep(turn.keep, of_token);
       }
+      for_parts(turn.gives, [&](const auto& part, std::size_t first) {
+        transpose(given_.data() + first, gives, part.size, kPlanWords,
+                  beside.data() + std::size_t{part.first} * kPlanWords, kPlanWords);
+      });
       done = turn.end;
     }
     machine_.words.run(beside.data(), nullptr, done, end);
@@ -335,7 +383,7 @@ class Alone {
   }
 
   const Machine<Format>& machine_;
-  Numbers<Real> own_, next_;
+  Numbers<Real> own_, next_, taken_, given_;
 };
 
 template <class Format>

@@ -317,6 +317,7 @@ class Compiler {
   /// Where more than half of a matrix is zeros, only the others are multiplied.
   void add_few(Step& step, Step& words, const std::array<StepOperand, 3>& views,
                const std::vector<Operation::View>& of) {
+    constexpr std::size_t kOfEntry = 3, kOfRow = 16;  // in products of eight numbers
     for (std::uint32_t constant = 0; constant < 2; ++constant) {
       const std::uint32_t other = 1 - constant;
       const StepOperand& view = views[constant];
@@ -336,8 +337,9 @@ class Compiler {
       if (2 * zeros <= all) continue;
       auto& one = plan_.one;
       auto& many = plan_.words;
+      const std::size_t entries = one.places.size(), rows = one.ends.size();
       step.by = words.by = other;
-      step.few = static_cast<std::uint32_t>(one.ends.size() - 1);
+      step.few = static_cast<std::uint32_t>(rows - 1);
       words.few = static_cast<std::uint32_t>(many.ends.size() - 1);
       for (std::uint32_t i = 0; i < step.extents[0]; ++i)
         for (std::uint32_t j = 0; j < step.extents[1]; ++j)
@@ -363,6 +365,13 @@ class Compiler {
               one.ends.push_back(static_cast<std::uint32_t>(one.places.size()));
             }
           }
+      // A row of one word is a sum that waits for itself, and its length is not foreseen.
+      if (kOfEntry * (one.places.size() - entries) + kOfRow * (one.ends.size() - rows) > all / kBlock) {
+        step.few = Step::kDense;
+        one.places.resize(entries);
+        one.weights.resize(entries * kBlock);
+        one.ends.resize(rows);
+      }
       return;
     }
   }

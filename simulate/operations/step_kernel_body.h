@@ -100,10 +100,15 @@ StepKernel<typename Format::Real> each_of(const Step& step) {
 
 // ---- Sums of products
 
-/// A step's sum, as it is remembered where it is.
+/// A step's sum, as it is remembered where it is if it is `kKept`.
+template <bool kKept, class V>
+inline V made(const V& sum) {
+  if constexpr (!kKept) return sum;
+  return sum == sum ? sum + V{} : V{} + static_cast<typename LanesIn<V>::Number>(__builtin_nan(""));
+}
 template <class V>
 inline V made(const Step& step, const V& sum) {
-  return step.kept ? (sum == sum ? sum + V{} : V{} + static_cast<typename LanesIn<V>::Number>(__builtin_nan(""))) : sum;
+  return step.kept ? made<true>(sum) : sum;
 }
 
 /// The next sum.
@@ -173,18 +178,25 @@ void dot(const Step& step, const StepNumbers<typename Format::Real>& numbers) {
   });
 }
 
-/// Operands that lie apart, or a sum for all outputs: one after another.
+/// Operands that lie apart, or a sum for all outputs: number by number, eight of which wait for one another no more
+/// than they must.
 template <class Format>
 void dot_apart(const Step& step, const StepNumbers<typename Format::Real>& numbers) {
   using Real = typename Format::Real;
   for_places(step, numbers, [&](const StepPlace<Real>& place, Real* to) {
-    for (std::size_t at = 0; at < step.extents[3]; ++at) {
+    const auto run = [&]<std::size_t kCount>(std::size_t at) {
       const Real *a = place.of[0] + at * step.of[0].strides[3], *b = place.of[1] + at * step.of[1].strides[3];
-      Real sum = step.operands < 3 ? Real{0} : place.of[2][at * step.of[2].strides[3]];
+      Real sums[kCount];
+      for (std::size_t k = 0; k < kCount; ++k)
+        sums[k] = step.operands < 3 ? Real{0} : place.of[2][(at + k) * step.of[2].strides[3]];
       for (std::uint32_t t = 0; t < step.terms; ++t, a += step.of[0].term, b += step.of[1].term)
-        sum = added<Format>(sum, *a, *b);
-      to[at] = made(step, sum);
-    }
+        for (std::size_t k = 0; k < kCount; ++k)
+          sums[k] = added<Format>(sums[k], a[k * step.of[0].strides[3]], b[k * step.of[1].strides[3]]);
+      for (std::size_t k = 0; k < kCount; ++k) to[at + k] = made(step, sums[k]);
+    };
+    std::size_t at = 0;
+    for (; at + 8 <= step.extents[3]; at += 8) run.template operator()<8>(at);
+    for (; at < step.extents[3]; ++at) run.template operator()<1>(at);
   });
 }
 
@@ -192,7 +204,7 @@ void dot_apart(const Step& step, const StepNumbers<typename Format::Real>& numbe
 template <class Format>
 void dot_words(const Step& step, const StepNumbers<typename Format::Real>& numbers) {
   using Real = typename Format::Real;
-  constexpr std::size_t kLanes = kVectorBytes / sizeof(Real), kCount = 2, kOutputs = kVectorBytes == 64 ? 8 : 4;
+  constexpr std::size_t kLanes = kVectorBytes / sizeof(Real), kCount = 2, kOutputs = kVectorBytes == 64 ? 12 : 4;
   using V = Vector<Real, kLanes>;
   const bool is_first = step.of[0].space == Space::kConstant;
   const StepOperand &weights = step.of[is_first ? 0 : 1], &words = step.of[is_first ? 1 : 0], &from = step.of[2];
@@ -208,6 +220,7 @@ void dot_words(const Step& step, const StepNumbers<typename Format::Real>& numbe
         for (std::size_t r = 0; r < kRows; ++r) begin_sums(step, c + r * from.strides[2], first, sums[r]);
         const Real *weight = w, *word = x + first;
         for (std::uint32_t t = 0; t < step.terms; ++t, weight += weights.term, word += words.term) {
+          __builtin_prefetch(weight + (kRows + t % kRows) * weights.strides[2]);  // of the next outputs
           V of_words[kCount];
           for (std::size_t q = 0; q < kCount; ++q) of_words[q] = load<V>(word + q * kLanes);
           for (std::size_t r = 0; r < kRows; ++r) {
@@ -224,13 +237,14 @@ void dot_words(const Step& step, const StepNumbers<typename Format::Real>& numbe
     };
     std::uint32_t done = 0;
     for (; done + kOutputs <= outputs; done += kOutputs) run.template operator()<kOutputs>();
+    for (; done + 4 <= outputs; done += 4) run.template operator()<4>();
     for (; done < outputs; ++done) run.template operator()<1>();
   });
 }
 
 /// Sums that are columns times rows, number for number, whole vectors each: a row's numbers are loaded once for all
 /// outputs along the third axis.
-template <class Format>
+template <class Format, bool kKept>
 void dot_outer(const Step& step, const StepNumbers<typename Format::Real>& numbers) {
   using Real = typename Format::Real;
   using V = Vector<Real, kVectorBytes / sizeof(Real)>;
@@ -248,7 +262,7 @@ void dot_outer(const Step& step, const StepNumbers<typename Format::Real>& numbe
            to += count, column += step.of[0].strides[2], from += step.of[2].strides[2])
         for (std::size_t q = 0; q < kCount; ++q)
           store(to + q * kLanesOf<V>,
-                made(step, added<Format>(load<V>(from + q * kLanesOf<V>), spread<V>(*column), row[q])));
+                made<kKept>(added<Format>(load<V>(from + q * kLanesOf<V>), spread<V>(*column), row[q])));
       first += kCount * kLanesOf<V>;
     };
     while (first + 4 * kLanesOf<V> <= count) run.template operator()<4>();
@@ -270,7 +284,7 @@ StepKernel<typename Format::Real> dense_dot_of(const Step& step, bool words) {
         return dot_words<Format>;
   if (step.terms == 1 && step.operands == 3 && a == kSame && b == kNext && c == kNext && step.of[1].strides[2] == 0 &&
       step.of[2].strides[3] == 1 && step.extents[3] % (kVectorBytes / sizeof(typename Format::Real)) == 0)
-    return dot_outer<Format>;
+    return step.kept ? dot_outer<Format, true> : dot_outer<Format, false>;
   if (a == kApart || b == kApart || c == kApart || (a == kSame && b == kSame)) return dot_apart<Format>;
   if (a == kSame) return dot<Format, kSame, kNext>;
   return b == kSame ? dot<Format, kNext, kSame> : dot<Format, kNext, kNext>;
