@@ -11,10 +11,10 @@ typedef float Four __attribute__((vector_size(16), aligned(4), may_alias));
 Four load(const float* from) { return *reinterpret_cast<const Four*>(from); }
 void store(float* to, const Four& four) { *reinterpret_cast<Four*>(to) = four; }
 
-/// A model, and its read-out with the labels of a column side by side, a multiple of four.
+/// A model, and its read-out with the labels of a column side by side, a multiple of eight.
 struct View : LinearModel {
   explicit View(LinearModel model)
-      : LinearModel(std::move(model)), padded((labels + 3) / 4 * 4), columns(hidden * padded), biases(padded) {
+      : LinearModel(std::move(model)), padded((labels + 7) / 8 * 8), columns(hidden * padded), biases(padded) {
     for (TaskLabel l = 0; l < labels; ++l) {
       biases[l] = readout_bias[l];
       for (std::size_t i = 0; i < hidden; ++i) columns[i * padded + l] = readout[l * hidden + i];
@@ -55,16 +55,18 @@ class LinearState {
     if (rescaled_) rescale();
   }
 
-  /// By logit_of, four labels at a time.
+  /// By logit_of, eight labels at a time.
   TaskLabel answer(const View& view) {
-    for (std::size_t l = 0; l < view.padded; l += 4) {
-      Four sum = load(view.biases.data() + l);
+    for (std::size_t l = 0; l < view.padded; l += 8) {
+      Four first = load(view.biases.data() + l), second = load(view.biases.data() + l + 4);
       const float* column = view.columns.data() + l;
       for (const float x : state_) {
-        sum += load(column) * x;
+        first += load(column) * x;
+        second += load(column + 4) * x;
         column += view.padded;
       }
-      store(logits_.data() + l, sum);
+      store(logits_.data() + l, first);
+      store(logits_.data() + l + 4, second);
     }
     return answer_of(logits_.data(), view.labels);
   }

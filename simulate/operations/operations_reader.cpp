@@ -29,25 +29,29 @@ struct Bf16Numbers {
   using Stored = Eigen::bfloat16;
 };
 
-/// The greatest of the logits, `stride` apart; a tie is no answer, nor is one among numbers that are not finite.
+/// `best`: no number where a logit is not finite; a tie is no answer, either.
+LetterReader::Answer answer_of(std::uint32_t place, double best, double second) {
+  if (best != best) return {.missing = LetterReader::Missing::kLogit};
+  return best - second > 0 ? LetterReader::Answer{place, best - second} : LetterReader::Answer{};
+}
+
+/// The greatest of the logits.
 template <class Real>
-LetterReader::Answer best_of(const Real* logits, std::size_t count, std::size_t stride) {
+LetterReader::Answer best_of(const Real* logits, std::size_t count) {
   std::uint32_t best = 0;
   Real second = -std::numeric_limits<Real>::infinity();
   for (std::uint32_t i = 0; i < count; ++i) {
-    const Real logit = logits[i * stride];
+    const Real logit = logits[i];
     if (!std::isfinite(logit)) return {.missing = LetterReader::Missing::kLogit};
     if (i == 0) continue;
-    if (logit > logits[best * stride]) {
-      second = logits[best * stride];
+    if (logit > logits[best]) {
+      second = logits[best];
       best = i;
     } else {
       second = std::max(second, logit);
     }
   }
-  if (count == 0) return {};
-  const double margin = static_cast<double>(logits[best * stride]) - static_cast<double>(second);
-  return margin > 0 ? LetterReader::Answer{best, margin} : LetterReader::Answer{};
+  return count == 0 ? LetterReader::Answer{} : answer_of(best, logits[best], second);
 }
 
 /// Why a logit is not finite: the state may not be either.
@@ -105,6 +109,19 @@ struct Machine {
       else
         kernels.look_up_floats(table, part.size, plan.tokens, rows, kPlanWords, numbers);
     }
+  }
+
+  /// say(word, answer) for the first words of kPlanWords.
+  template <class Say>
+  void best(const Real* logits, std::size_t count, std::size_t said, const Say& say) const {
+    std::array<std::uint32_t, kPlanWords> places{};
+    std::array<Real, kPlanWords> greatest{}, second{};
+    if constexpr (std::is_same_v<Real, double>)
+      kernels.best_doubles(logits, count, kPlanWords, places.data(), greatest.data(), second.data());
+    else
+      kernels.best_floats(logits, count, kPlanWords, places.data(), greatest.data(), second.data());
+    for (std::size_t word = 0; word < said; ++word)
+      say(word, count == 0 ? LetterReader::Answer{} : answer_of(places[word], greatest[word], second[word]));
   }
 
   /// Fewer words are read one by one: a step of kPlanWords words takes as long whatever is in their lanes.
@@ -259,14 +276,15 @@ class Lanes {
 
   void answer(std::span<LetterReader::Answer> answers) const {
     const auto& logits = plan().words.logits;
-    const bool is_constant = logits.space == Space::kConstant;
-    for (std::size_t word = 0; word < answers.size(); ++word) {
-      LetterReader::Answer& answer = answers[word];
-      answer = is_constant ? best_of(plan().constants.data() + logits.first, logits.size, 1)
-                           : best_of(own_.data() + logits.first + word, logits.size, kWords);
+    const auto say = [&](std::size_t word, const LetterReader::Answer& answer) {
+      answers[word] = answer;
       if (answer.missing == LetterReader::Missing::kLogit)
-        answer.missing = why_missing(own_.data() + word, memory(), kWords);
-    }
+        answers[word].missing = why_missing(own_.data() + word, memory(), kWords);
+    };
+    if (logits.space != Space::kConstant)
+      return machine_->best(own_.data() + logits.first, logits.size, answers.size(), say);
+    for (std::size_t word = 0; word < answers.size(); ++word)
+      say(word, best_of(plan().constants.data() + logits.first, logits.size));
   }
 
   std::shared_ptr<const Machine<Format>> machine_;
@@ -298,8 +316,7 @@ class Alone {
     const Real* const of_token = row_of(row);
     machine_.one.run(own_.data(), of_token, asked);
     const auto& logits = plan().one.logits;
-    LetterReader::Answer answer =
-        asked ? best_of(numbers_of(logits, of_token), logits.size, 1) : LetterReader::Answer{};
+    LetterReader::Answer answer = asked ? best_of(numbers_of(logits, of_token), logits.size) : LetterReader::Answer{};
     keep(plan().one.keep, of_token);
     if (answer.missing == LetterReader::Missing::kLogit) answer.missing = why_missing(own_.data(), memory(), 1);
     return answer;
@@ -360,8 +377,11 @@ class Alone {
     }
     machine_.words.run(beside.data(), nullptr, done, end);
     const auto& logits = plan().words.logits;
-    for (std::size_t p = 0; p < asked.size(); ++p)
-      if (asked[p]) say(p, best_of(beside.data() + logits.first + p, logits.size, kPlanWords));
+    if (is_asked)
+      machine_.best(beside.data() + logits.first, logits.size, asked.size(),
+                    [&](std::size_t p, const LetterReader::Answer& answer) {
+                      if (asked[p]) say(p, answer);
+                    });
   }
 
  private:

@@ -454,8 +454,31 @@ void look_up(const Real* table, std::size_t numbers, std::size_t tokens, const s
     for (std::size_t w = 0; w < words; ++w) to[w] = table[token[w]];
 }
 
+template <class Real>
+void best_of_words(const Real* logits, std::size_t count, std::size_t words, std::uint32_t* places, Real* best,
+                   Real* second) {
+  using V = Vector<Real, kVectorBytes / sizeof(Real)>;
+  using Bits = BitsOf<V>;
+  for (std::size_t first = 0; first < words; first += kLanesOf<V>) {
+    V most = load<V>(logits + first), next = V{} - static_cast<Real>(__builtin_inf()), nothing = V{} * most;
+    Bits place{};
+    for (std::size_t i = 1; i < count; ++i) {
+      const V logit = load<V>(logits + i * words + first);
+      const auto is_greater = logit > most;
+      next = is_greater ? most : logit > next ? logit : next;
+      place = is_greater ? Bits{} + static_cast<typename LanesIn<Bits>::Number>(i) : place;
+      most = is_greater ? logit : most;
+      nothing += V{} * logit;
+    }
+    store(best + first, V(most + nothing));
+    store(second + first, next);
+    for (std::size_t l = 0; l < kLanesOf<V>; ++l) places[first + l] = static_cast<std::uint32_t>(place[l]);
+  }
+}
+
 [[maybe_unused]] StepKernels kernels_here() {
-  return {&kernel_of<InFp64>, &kernel_of<InFp32>, &kernel_of<InBf16>, &look_up<float>, &look_up<double>};
+  return {&kernel_of<InFp64>, &kernel_of<InFp32>,    &kernel_of<InBf16>,    &look_up<float>,
+          &look_up<double>,   &best_of_words<float>, &best_of_words<double>};
 }
 
 }  // namespace
