@@ -457,7 +457,7 @@ class Evaluated final : public RecheckedReader {
   using List = std::vector<Real>;
   using Place = std::pair<std::size_t, std::size_t>;  ///< a number: its list, and where
   static constexpr bool kEncloses = std::is_same_v<Real, Enclosed>;
-  static constexpr std::size_t kMaxLeaves = 6;
+  static constexpr std::size_t kMaxLeaves = 6, kSumsAtOnce = 8;
 
   /// One list, or of intervals two.
   static std::vector<RecheckedNumbers> remembered(const List& numbers) {
@@ -584,6 +584,29 @@ class Evaluated final : public RecheckedReader {
     }
   }
 
+  /// Sums of products side by side, each in its order: one does not wait for the next.
+  template <std::size_t kCount, class From>
+  void add_products(const Operation& operation, const From& from, std::size_t at, List& to) const {
+    const Real *x[kCount], *y[kCount];
+    Real sums[kCount];
+    for (std::size_t k = 0; k < kCount; ++k) {
+      x[k] = from(0, at + k);
+      y[k] = from(1, at + k);
+      sums[k] = operation.of.size() == 3 ? *from(2, at + k) : Real(0);
+    }
+    const std::size_t x_stride = operation.of[0].strides.back(), y_stride = operation.of[1].strides.back();
+    for (std::size_t t = 0; t < operation.terms; ++t)
+      for (std::size_t k = 0; k < kCount; ++k)
+        if constexpr (kEncloses)
+          sums[k] = sums[k] + factor(x[k][t * x_stride]) * factor(y[k][t * y_stride]);
+        else
+          sums[k] = sums[k] + x[k][t * x_stride] * y[k][t * y_stride];
+    if constexpr (kEncloses)
+      if (is_bf16_)
+        for (Real& sum : sums) sum = sum.rounded_to_bf16(2);
+    std::copy_n(sums, kCount, to.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+
   /// List i from those before it.
   void compute(std::size_t i, std::vector<List>& lists) const {
     const Operation& operation = operations_.list[i];
@@ -591,35 +614,26 @@ class Evaluated final : public RecheckedReader {
     const auto from = [&](std::size_t view, std::size_t at) {
       return lists[operation.of[view].list].data() + offsets_[i][view][at];
     };
-    for (std::size_t at = 0; at < to.size(); ++at) {
-      const Real* const x = from(0, at);
-      const Real* const y = operation.of.size() > 1 ? from(1, at) : x;
-      if (computed_[i]->of != nullptr) {
-        to[at] = computed_[i]->of(*x, *y);
-        if constexpr (kEncloses) {
-          narrow(i, at, lists);
-          if (is_bf16_ && operation.what != "copy") to[at] = to[at].rounded_to_bf16(1);
-        }
-        continue;
-      }
-      const std::size_t x_stride = operation.of[0].strides.back();
-      if constexpr (!kEncloses)
-        if (operation.what == "norm") {
+    if (operation.what == "dot") {
+      std::size_t at = 0;
+      for (; at + kSumsAtOnce <= to.size(); at += kSumsAtOnce) add_products<kSumsAtOnce>(operation, from, at, to);
+      for (; at < to.size(); ++at) add_products<1>(operation, from, at, to);
+    } else {
+      for (std::size_t at = 0; at < to.size(); ++at) {
+        const Real* const x = from(0, at);
+        if (computed_[i]->of != nullptr) {
+          to[at] = computed_[i]->of(*x, operation.of.size() > 1 ? *from(1, at) : *x);
+          if constexpr (kEncloses) {
+            narrow(i, at, lists);
+            if (is_bf16_ && operation.what != "copy") to[at] = to[at].rounded_to_bf16(1);
+          }
+        } else if constexpr (!kEncloses) {
           double sum = 0;
           for (std::size_t t = 0; t < operation.terms; ++t)
-            sum += stated_power(std::abs(double(x[t * x_stride])), operation.numbers.at(0));
+            sum += stated_power(std::abs(double(x[t * operation.of[0].strides.back()])), operation.numbers.at(0));
           to[at] = Real(stated_power(sum, 1 / operation.numbers.at(0)));
-          continue;
         }
-      const std::size_t y_stride = operation.of[1].strides.back();
-      to[at] = operation.of.size() == 3 ? *from(2, at) : Real(0);
-      for (std::size_t t = 0; t < operation.terms; ++t)
-        if constexpr (kEncloses)
-          to[at] = to[at] + factor(x[t * x_stride]) * factor(y[t * y_stride]);
-        else
-          to[at] = to[at] + x[t * x_stride] * y[t * y_stride];
-      if constexpr (kEncloses)
-        if (is_bf16_) to[at] = to[at].rounded_to_bf16(2);
+      }
     }
     require_finite(to);
   }

@@ -29,25 +29,29 @@ struct Bf16Numbers {
   using Stored = Eigen::bfloat16;
 };
 
-/// The greatest of the logits, `stride` apart; a tie is no answer, nor is one among numbers that are not finite.
+/// `best`: no number where a logit is not finite; a tie is no answer, either.
+LetterReader::Answer answer_of(std::uint32_t place, double best, double second) {
+  if (best != best) return {.missing = LetterReader::Missing::kLogit};
+  return best - second > 0 ? LetterReader::Answer{place, best - second} : LetterReader::Answer{};
+}
+
+/// The greatest of the logits.
 template <class Real>
-LetterReader::Answer best_of(const Real* logits, std::size_t count, std::size_t stride) {
+LetterReader::Answer best_of(const Real* logits, std::size_t count) {
   std::uint32_t best = 0;
   Real second = -std::numeric_limits<Real>::infinity();
   for (std::uint32_t i = 0; i < count; ++i) {
-    const Real logit = logits[i * stride];
+    const Real logit = logits[i];
     if (!std::isfinite(logit)) return {.missing = LetterReader::Missing::kLogit};
     if (i == 0) continue;
-    if (logit > logits[best * stride]) {
-      second = logits[best * stride];
+    if (logit > logits[best]) {
+      second = logits[best];
       best = i;
     } else {
       second = std::max(second, logit);
     }
   }
-  if (count == 0) return {};
-  const double margin = static_cast<double>(logits[best * stride]) - static_cast<double>(second);
-  return margin > 0 ? LetterReader::Answer{best, margin} : LetterReader::Answer{};
+  return count == 0 ? LetterReader::Answer{} : answer_of(best, logits[best], second);
 }
 
 /// Why a logit is not finite: the state may not be either.
@@ -97,10 +101,27 @@ struct Machine {
     if constexpr (std::is_same_v<Format, Bf16Numbers>) return kernels.bf16;
   }
   void look_up(const std::uint32_t* rows, Real* to) const {
+    for (const auto& part : plan.looked_up) {
+      const Real* const table = plan.columns.data() + std::size_t{part.first} * plan.tokens;
+      Real* const numbers = to + std::size_t{part.first} * kPlanWords;
+      if constexpr (std::is_same_v<Real, double>)
+        kernels.look_up_doubles(table, part.size, plan.tokens, rows, kPlanWords, numbers);
+      else
+        kernels.look_up_floats(table, part.size, plan.tokens, rows, kPlanWords, numbers);
+    }
+  }
+
+  /// say(word, answer) for the first words of kPlanWords.
+  template <class Say>
+  void best(const Real* logits, std::size_t count, std::size_t said, const Say& say) const {
+    std::array<std::uint32_t, kPlanWords> places{};
+    std::array<Real, kPlanWords> greatest{}, second{};
     if constexpr (std::is_same_v<Real, double>)
-      kernels.look_up_doubles(plan.columns.data(), plan.row, plan.tokens, rows, kPlanWords, to);
+      kernels.best_doubles(logits, count, kPlanWords, places.data(), greatest.data(), second.data());
     else
-      kernels.look_up_floats(plan.columns.data(), plan.row, plan.tokens, rows, kPlanWords, to);
+      kernels.best_floats(logits, count, kPlanWords, places.data(), greatest.data(), second.data());
+    for (std::size_t word = 0; word < said; ++word)
+      say(word, count == 0 ? LetterReader::Answer{} : answer_of(places[word], greatest[word], second[word]));
   }
 
   /// Fewer words are read one by one: a step of kPlanWords words takes as long whatever is in their lanes.
@@ -143,6 +164,32 @@ Real* remember(const Real* from, std::size_t count, Real* to) {
   }
   for (; i < count; ++i) to[i] = remembered(from[i]);
   return to + count;
+}
+
+/// Number j of row i from number i of row j, for as many as a multiple of four of either; rows are `stride` apart.
+template <class Real>
+void transpose(const Real* from, std::size_t from_stride, std::size_t rows, std::size_t columns, Real* to,
+               std::size_t to_stride) {
+  for (std::size_t i = 0; i < rows; i += 4)
+    for (std::size_t j = 0; j < columns; j += 4) {
+      const Real* const source = from + j * from_stride + i;
+      Real* const target = to + i * to_stride + j;
+      if constexpr (sizeof(Real) == 4) {
+        // By vectors in so many words.
+        typedef float Four __attribute__((vector_size(16)));
+        typedef std::int32_t Places __attribute__((vector_size(16)));
+        Four r[4];
+        for (std::size_t k = 0; k < 4; ++k) std::memcpy(&r[k], source + k * from_stride, 16);
+        const Places low{0, 4, 1, 5}, high{2, 6, 3, 7};
+        const Four a = __builtin_shuffle(r[0], r[2], low), b = __builtin_shuffle(r[1], r[3], low),
+                   c = __builtin_shuffle(r[0], r[2], high), d = __builtin_shuffle(r[1], r[3], high);
+        const Four columns_of[4] = {__builtin_shuffle(a, b, low), __builtin_shuffle(a, b, high),
+                                    __builtin_shuffle(c, d, low), __builtin_shuffle(c, d, high)};
+        for (std::size_t k = 0; k < 4; ++k) std::memcpy(target + k * to_stride, &columns_of[k], 16);
+      } else {
+        for (std::size_t k = 0; k < 16; ++k) target[k / 4 * to_stride + k % 4] = source[k % 4 * from_stride + k / 4];
+      }
+    }
 }
 
 /// Copies into the memory, part after part, the numbers that were remembered beside it.
@@ -229,14 +276,15 @@ class Lanes {
 
   void answer(std::span<LetterReader::Answer> answers) const {
     const auto& logits = plan().words.logits;
-    const bool is_constant = logits.space == Space::kConstant;
-    for (std::size_t word = 0; word < answers.size(); ++word) {
-      LetterReader::Answer& answer = answers[word];
-      answer = is_constant ? best_of(plan().constants.data() + logits.first, logits.size, 1)
-                           : best_of(own_.data() + logits.first + word, logits.size, kWords);
+    const auto say = [&](std::size_t word, const LetterReader::Answer& answer) {
+      answers[word] = answer;
       if (answer.missing == LetterReader::Missing::kLogit)
-        answer.missing = why_missing(own_.data() + word, memory(), kWords);
-    }
+        answers[word].missing = why_missing(own_.data() + word, memory(), kWords);
+    };
+    if (logits.space != Space::kConstant)
+      return machine_->best(own_.data() + logits.first, logits.size, answers.size(), say);
+    for (std::size_t word = 0; word < answers.size(); ++word)
+      say(word, best_of(plan().constants.data() + logits.first, logits.size));
   }
 
   std::shared_ptr<const Machine<Format>> machine_;
@@ -268,8 +316,7 @@ class Alone {
     const Real* const of_token = row_of(row);
     machine_.one.run(own_.data(), of_token, asked);
     const auto& logits = plan().one.logits;
-    LetterReader::Answer answer =
-        asked ? best_of(numbers_of(logits, of_token), logits.size, 1) : LetterReader::Answer{};
+    LetterReader::Answer answer = asked ? best_of(numbers_of(logits, of_token), logits.size) : LetterReader::Answer{};
     keep(plan().one.keep, of_token);
     if (answer.missing == LetterReader::Missing::kLogit) answer.missing = why_missing(own_.data(), memory(), 1);
     return answer;
@@ -295,21 +342,46 @@ class Alone {
     std::size_t done = 0;
     for (const auto& turn : plan().turns) {
       machine_.words.run(beside.data(), nullptr, done, std::min(turn.first, end));
+      const auto for_parts = [](const auto& parts, const auto& body) {
+        std::size_t first = 0;  // in a row of numbers of a letter
+        for (const auto& part : parts) {
+          body(part, first);
+          first += (part.size + 3) / 4 * 4;
+        }
+        return first;
+      };
+      const std::size_t takes = for_parts(turn.takes, [](const auto&, std::size_t) {}),
+                        gives = for_parts(turn.gives, [](const auto&, std::size_t) {});
+      taken_.resize(std::max(taken_.size(), takes * kPlanWords), Real{0});
+      given_.resize(std::max(given_.size(), gives * kPlanWords), Real{0});
+      for_parts(turn.takes, [&](const auto& part, std::size_t first) {
+        transpose(beside.data() + std::size_t{part.first} * kPlanWords, kPlanWords, kPlanWords, part.size,
+                  taken_.data() + first, takes);
+      });
       for (std::size_t p = 0; p < asked.size(); ++p) {
         const Real* const of_token = row_of(rows[p]);
-        for (const auto& part : turn.takes)
-          for (std::size_t i = part.first; i < part.first + part.size; ++i) own_[i] = beside[i * kPlanWords + p];
+        for_parts(turn.takes, [&](const auto& part, std::size_t first) {
+          std::copy_n(taken_.data() + p * takes + first, part.size, own_.data() + part.first);
+        });
         machine_.one.run(own_.data(), of_token, turn.first, std::min(turn.end, end));
-        for (const auto& part : turn.gives)
-          for (std::size_t i = part.first; i < part.first + part.size; ++i) beside[i * kPlanWords + p] = own_[i];
+        for_parts(turn.gives, [&](const auto& part, std::size_t first) {
+          std::copy_n(own_.data() + part.first, part.size, given_.data() + p * gives + first);
+        });
         keep(turn.keep, of_token);
       }
+      for_parts(turn.gives, [&](const auto& part, std::size_t first) {
+        transpose(given_.data() + first, gives, part.size, kPlanWords,
+                  beside.data() + std::size_t{part.first} * kPlanWords, kPlanWords);
+      });
       done = turn.end;
     }
     machine_.words.run(beside.data(), nullptr, done, end);
     const auto& logits = plan().words.logits;
-    for (std::size_t p = 0; p < asked.size(); ++p)
-      if (asked[p]) say(p, best_of(beside.data() + logits.first + p, logits.size, kPlanWords));
+    if (is_asked)
+      machine_.best(beside.data() + logits.first, logits.size, asked.size(),
+                    [&](std::size_t p, const LetterReader::Answer& answer) {
+                      if (asked[p]) say(p, answer);
+                    });
   }
 
  private:
@@ -331,7 +403,7 @@ class Alone {
   }
 
   const Machine<Format>& machine_;
-  Numbers<Real> own_, next_;
+  Numbers<Real> own_, next_, taken_, given_;
 };
 
 template <class Format>

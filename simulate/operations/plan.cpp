@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <map>
 #include <set>
 #include <utility>
@@ -173,7 +174,7 @@ class Compiler {
   /// Where a list's numbers are, in the order of `places`, or without these as they are.
   StepOperand laid_out(std::uint32_t list, std::vector<std::uint32_t> places) {
     StepOperand operand;
-    const std::size_t size = places.empty() ? lists_.size(list) : places.size();
+    const std::uint32_t size = size_of({list, places});
     const bool is_constant = lists_.dependence(list) == Dependence::kNothing;
     const auto [known, is_new] = (is_constant ? constants_ : of_rows_).try_emplace({list, std::move(places)}, 0);
     const std::uint32_t room = rounded_up(size + std::uint64_t{kPadding}, kPadding);
@@ -188,6 +189,9 @@ class Compiler {
     operand.space = is_constant ? Space::kConstant : Space::kToken;
     operand.first = known->second;
     return operand;
+  }
+  std::uint32_t size_of(const Layout& layout) const {
+    return layout.second.empty() ? lists_.size(layout.first) : rounded_up(layout.second.size(), 1);
   }
   void copy(const Layout& layout, Real* to) const {
     const auto& [list, places] = layout;
@@ -313,6 +317,7 @@ class Compiler {
   /// Where more than half of a matrix is zeros, only the others are multiplied.
   void add_few(Step& step, Step& words, const std::array<StepOperand, 3>& views,
                const std::vector<Operation::View>& of) {
+    constexpr std::size_t kOfEntry = 3, kOfRow = 16;  // in products of eight numbers
     for (std::uint32_t constant = 0; constant < 2; ++constant) {
       const std::uint32_t other = 1 - constant;
       const StepOperand& view = views[constant];
@@ -332,8 +337,9 @@ class Compiler {
       if (2 * zeros <= all) continue;
       auto& one = plan_.one;
       auto& many = plan_.words;
+      const std::size_t entries = one.places.size(), rows = one.ends.size();
       step.by = words.by = other;
-      step.few = static_cast<std::uint32_t>(one.ends.size() - 1);
+      step.few = static_cast<std::uint32_t>(rows - 1);
       words.few = static_cast<std::uint32_t>(many.ends.size() - 1);
       for (std::uint32_t i = 0; i < step.extents[0]; ++i)
         for (std::uint32_t j = 0; j < step.extents[1]; ++j)
@@ -359,6 +365,13 @@ class Compiler {
               one.ends.push_back(static_cast<std::uint32_t>(one.places.size()));
             }
           }
+      // A row of one word is a sum that waits for itself, and its length is not foreseen.
+      if (kOfEntry * (one.places.size() - entries) + kOfRow * (one.ends.size() - rows) > all / kBlock) {
+        step.few = Step::kDense;
+        one.places.resize(entries);
+        one.weights.resize(entries * kBlock);
+        one.ends.resize(rows);
+      }
       return;
     }
   }
@@ -378,7 +391,11 @@ class Compiler {
     for (const std::uint32_t token : operations_.tokens) plan_.letters.push_back(row_of(token));
     for (const std::uint32_t token : operations_.before) plan_.before.push_back(row_of(token));
     for (const std::uint32_t token : operations_.after) plan_.after.push_back(row_of(token));
-    plan_.tokens = std::max(kBlock, rounded_up(known.size(), kBlock));
+    // A few are looked up in whole registers.
+    plan_.tokens = known.size() <= 32 ? std::max(kBlock, std::bit_ceil(static_cast<std::uint32_t>(known.size())))
+                                      : rounded_up(known.size(), kBlock);
+    for (const auto& [layout, place] : of_rows_)
+      plan_.looked_up.push_back({.space = Space::kToken, .first = place, .size = size_of(layout)});
     plan_.columns.resize(std::size_t{plan_.row} * plan_.tokens, Real{0});
     for (std::size_t token = 0; token < known.size(); ++token)
       for (std::size_t i = 0; i < plan_.row; ++i)

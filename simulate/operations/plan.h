@@ -52,6 +52,7 @@ struct OperationsPlan {
   std::uint32_t row = 0;                              ///< numbers of a token's row
   std::uint32_t tokens = 0;                           ///< rows, a multiple of eight
   Numbers<Real> rows, columns;                        ///< row after row; number after number
+  std::vector<Part> looked_up;                        ///< the lists of a row, without the room between them
   std::vector<std::uint32_t> letters, before, after;  ///< rows of the tokens
   Numbers<Real> start;
   Steps one, words;

@@ -82,6 +82,15 @@ KROHN_HOST_DEVICE inline BitsOf<V> bits_in(const V& x) {
 template <class To, class From>
 KROHN_HOST_DEVICE inline To converted(const From& x) {
 #ifndef __CUDACC__
+  // GCC takes four instructions for these.
+#ifdef __AVX512F__
+  if constexpr (std::is_same_v<From, Vector<float, 8>> && std::is_same_v<To, Vector<double, 8>>)
+    return (To)_mm512_cvtps_pd((__m256)x);
+#endif
+#ifdef __AVX2__
+  if constexpr (std::is_same_v<From, Vector<float, 4>> && std::is_same_v<To, Vector<double, 4>>)
+    return (To)_mm256_cvtps_pd((__m128)x);
+#endif
   if constexpr (!kIsAlone<From>)
     return __builtin_convertvector(x, To);
   else
@@ -100,6 +109,10 @@ template <class Mask>
 KROHN_HOST_DEVICE inline bool holds_for_all(const Mask& mask) {
   if constexpr (kIsAlone<Mask>) {
     return mask;
+#ifdef __AVX512F__
+  } else if constexpr (sizeof(Mask) == 64) {
+    return _mm512_movepi8_mask((__m512i)mask) == ~__mmask64{0};
+#endif
 #ifdef __AVX2__
   } else if constexpr (sizeof(Mask) == 32) {
     return _mm256_movemask_epi8((__m256i)mask) == -1;
@@ -159,9 +172,9 @@ KROHN_HOST_DEVICE inline V fused(const V& a, const V& b, const V& c) {
 
 /// a · b + c, rounded once or twice, whichever is faster.
 template <class V>
-inline V about(const V& a, const V& b, double c) {
+inline V about(const V& a, const V& b, const V& c) {
 #if defined(__FMA__) || defined(__AVX512F__)
-  return fused<V>(a, b, V{} + c);
+  return fused<V>(a, b, c);
 #else
   return a * b + c;
 #endif
@@ -298,12 +311,12 @@ struct QuickExponential {
 };
 template <class V>
 KROHN_HOST_DEVICE inline QuickExponential<V> quick_exponential(const V& x) {
-  const V shifted = x * 0x1.71547652b82fep+0 + 0x1.8p52, k = shifted - 0x1.8p52;
-  const V r = (x - k * 0x1.62e42fefa38p-1) - k * 0x1.ef35793c7673p-45;
+  const V k = about<V>(x, V{} + 0x1.71547652b82fep+0, V{} + 0x1.8p52) - 0x1.8p52;
+  const V r = about<V>(k, V{} - 0x1.ef35793c7673p-45, about<V>(k, V{} - 0x1.62e42fefa38p-1, x));
   static constexpr double kFactorials[10] = {3'628'800.0, 362'880.0, 40'320.0, 5'040.0, 720.0,
                                              120.0,       24.0,      6.0,      2.0,     1.0};
   V sum = V{} + 1 / 39'916'800.0;
-  for (const double factorial : kFactorials) sum = about(sum, r, 1 / factorial);
+  for (const double factorial : kFactorials) sum = about<V>(sum, r, V{} + 1 / factorial);
   const V whole = power_of_two(k);
   return {whole, whole * (r * sum)};
 }

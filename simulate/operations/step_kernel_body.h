@@ -100,10 +100,15 @@ StepKernel<typename Format::Real> each_of(const Step& step) {
 
 // ---- Sums of products
 
-/// A step's sum, as it is remembered where it is.
+/// A step's sum, as it is remembered where it is if it is `kKept`.
+template <bool kKept, class V>
+inline V made(const V& sum) {
+  if constexpr (!kKept) return sum;
+  return sum == sum ? sum + V{} : V{} + static_cast<typename LanesIn<V>::Number>(__builtin_nan(""));
+}
 template <class V>
 inline V made(const Step& step, const V& sum) {
-  return step.kept ? (sum == sum ? sum + V{} : V{} + static_cast<typename LanesIn<V>::Number>(__builtin_nan(""))) : sum;
+  return step.kept ? made<true>(sum) : sum;
 }
 
 /// The next sum.
@@ -173,18 +178,25 @@ void dot(const Step& step, const StepNumbers<typename Format::Real>& numbers) {
   });
 }
 
-/// Operands that lie apart, or a sum for all outputs: one after another.
+/// Operands that lie apart, or a sum for all outputs: number by number, eight of which wait for one another no more
+/// than they must.
 template <class Format>
 void dot_apart(const Step& step, const StepNumbers<typename Format::Real>& numbers) {
   using Real = typename Format::Real;
   for_places(step, numbers, [&](const StepPlace<Real>& place, Real* to) {
-    for (std::size_t at = 0; at < step.extents[3]; ++at) {
+    const auto run = [&]<std::size_t kCount>(std::size_t at) {
       const Real *a = place.of[0] + at * step.of[0].strides[3], *b = place.of[1] + at * step.of[1].strides[3];
-      Real sum = step.operands < 3 ? Real{0} : place.of[2][at * step.of[2].strides[3]];
+      Real sums[kCount];
+      for (std::size_t k = 0; k < kCount; ++k)
+        sums[k] = step.operands < 3 ? Real{0} : place.of[2][(at + k) * step.of[2].strides[3]];
       for (std::uint32_t t = 0; t < step.terms; ++t, a += step.of[0].term, b += step.of[1].term)
-        sum = added<Format>(sum, *a, *b);
-      to[at] = made(step, sum);
-    }
+        for (std::size_t k = 0; k < kCount; ++k)
+          sums[k] = added<Format>(sums[k], a[k * step.of[0].strides[3]], b[k * step.of[1].strides[3]]);
+      for (std::size_t k = 0; k < kCount; ++k) to[at + k] = made(step, sums[k]);
+    };
+    std::size_t at = 0;
+    for (; at + 8 <= step.extents[3]; at += 8) run.template operator()<8>(at);
+    for (; at < step.extents[3]; ++at) run.template operator()<1>(at);
   });
 }
 
@@ -192,7 +204,7 @@ void dot_apart(const Step& step, const StepNumbers<typename Format::Real>& numbe
 template <class Format>
 void dot_words(const Step& step, const StepNumbers<typename Format::Real>& numbers) {
   using Real = typename Format::Real;
-  constexpr std::size_t kLanes = kVectorBytes / sizeof(Real), kCount = 2, kOutputs = kVectorBytes == 64 ? 8 : 4;
+  constexpr std::size_t kLanes = kVectorBytes / sizeof(Real), kCount = 2, kOutputs = kVectorBytes == 64 ? 12 : 4;
   using V = Vector<Real, kLanes>;
   const bool is_first = step.of[0].space == Space::kConstant;
   const StepOperand &weights = step.of[is_first ? 0 : 1], &words = step.of[is_first ? 1 : 0], &from = step.of[2];
@@ -208,6 +220,7 @@ void dot_words(const Step& step, const StepNumbers<typename Format::Real>& numbe
         for (std::size_t r = 0; r < kRows; ++r) begin_sums(step, c + r * from.strides[2], first, sums[r]);
         const Real *weight = w, *word = x + first;
         for (std::uint32_t t = 0; t < step.terms; ++t, weight += weights.term, word += words.term) {
+          __builtin_prefetch(weight + (kRows + t % kRows) * weights.strides[2]);  // of the next outputs
           V of_words[kCount];
           for (std::size_t q = 0; q < kCount; ++q) of_words[q] = load<V>(word + q * kLanes);
           for (std::size_t r = 0; r < kRows; ++r) {
@@ -224,13 +237,14 @@ void dot_words(const Step& step, const StepNumbers<typename Format::Real>& numbe
     };
     std::uint32_t done = 0;
     for (; done + kOutputs <= outputs; done += kOutputs) run.template operator()<kOutputs>();
+    for (; done + 4 <= outputs; done += 4) run.template operator()<4>();
     for (; done < outputs; ++done) run.template operator()<1>();
   });
 }
 
 /// Sums that are columns times rows, number for number, whole vectors each: a row's numbers are loaded once for all
 /// outputs along the third axis.
-template <class Format>
+template <class Format, bool kKept>
 void dot_outer(const Step& step, const StepNumbers<typename Format::Real>& numbers) {
   using Real = typename Format::Real;
   using V = Vector<Real, kVectorBytes / sizeof(Real)>;
@@ -248,7 +262,7 @@ void dot_outer(const Step& step, const StepNumbers<typename Format::Real>& numbe
            to += count, column += step.of[0].strides[2], from += step.of[2].strides[2])
         for (std::size_t q = 0; q < kCount; ++q)
           store(to + q * kLanesOf<V>,
-                made(step, added<Format>(load<V>(from + q * kLanesOf<V>), spread<V>(*column), row[q])));
+                made<kKept>(added<Format>(load<V>(from + q * kLanesOf<V>), spread<V>(*column), row[q])));
       first += kCount * kLanesOf<V>;
     };
     while (first + 4 * kLanesOf<V> <= count) run.template operator()<4>();
@@ -270,10 +284,31 @@ StepKernel<typename Format::Real> dense_dot_of(const Step& step, bool words) {
         return dot_words<Format>;
   if (step.terms == 1 && step.operands == 3 && a == kSame && b == kNext && c == kNext && step.of[1].strides[2] == 0 &&
       step.of[2].strides[3] == 1 && step.extents[3] % (kVectorBytes / sizeof(typename Format::Real)) == 0)
-    return dot_outer<Format>;
+    return step.kept ? dot_outer<Format, true> : dot_outer<Format, false>;
   if (a == kApart || b == kApart || c == kApart || (a == kSame && b == kSame)) return dot_apart<Format>;
   if (a == kSame) return dot<Format, kSame, kNext>;
   return b == kSame ? dot<Format, kNext, kSame> : dot<Format, kNext, kNext>;
+}
+
+/// True if every factor of the few constants is finite, each looked at once.
+template <class V, bool kWords, class Real>
+inline bool are_finite(const Step& step, const StepNumbers<Real>& numbers) {
+  const StepOperand& other = step.of[step.by];
+  Step once = step;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (other.strides[axis] == 0) once.extents[axis] = 1;
+  V nothing[2]{};
+  for_places(once, numbers, [&](const StepPlace<Real>& place, Real*) {
+    const Real* from = place.of[step.by];
+    std::uint32_t t = 0;
+    if (!kWords && other.term == 1)
+      for (; t + kLanesOf<V> <= step.terms; t += kLanesOf<V>, from += kLanesOf<V>) nothing[0] += V{} * load<V>(from);
+    for (; t < step.terms; ++t, from += other.term)
+      for (std::size_t first = 0; first < (kWords ? step.extents[3] : 1); first += kLanesOf<V>)
+        nothing[kWords ? first / kLanesOf<V> % 2 : t % 2] += V{} * take < V,
+            kWords ? Along::kNext : Along::kSame > (from, first);
+  });
+  return holds_for_all(nothing[0] == nothing[0]) && holds_for_all(nothing[1] == nothing[1]);
 }
 
 /// Without the products of constants that are 0, a sum is the same but for the sign of a zero, which is dropped, and
@@ -284,18 +319,10 @@ void dot_few(const Step& step, const StepNumbers<typename Format::Real>& numbers
   constexpr std::size_t kWhole = kVectorBytes / sizeof(Real), kLanes = kWords || kWhole < 8 ? kWhole : 8;
   constexpr std::size_t kCount = kWords ? 2 : 8 / kLanes, kAtOnce = kCount * kLanes;
   using V = Vector<Real, kLanes>;
-  const StepOperand& other = step.of[step.by];
   const std::size_t count = step.extents[3];
-  V nothing{};
-  for_places(step, numbers, [&](const StepPlace<Real>& place, Real*) {
-    const Real* from = place.of[step.by];
-    for (std::uint32_t t = 0; t < step.terms; ++t, from += other.term)
-      for (std::size_t first = 0; first < (kWords ? count : 1); first += kLanes)
-        nothing += V{} * take < V, kWords ? Along::kNext : Along::kSame > (from, first);
-  });
   Real* const results = numbers.own + step.to;
   const std::size_t all = std::size_t{step.extents[0]} * step.extents[1] * step.extents[2] * count;
-  if (!holds_for_all(nothing == nothing)) {
+  if (!are_finite<V, kWords>(step, numbers)) {
     dense_dot_of<Format>(step, kWords)(step, numbers);
     for (std::size_t i = 0; i < all; ++i) results[i] += Real{0};
     return;
@@ -399,6 +426,19 @@ StepKernel<typename Format::Real> kernel_of(const Step& step, bool words) {
 template <class Real>
 void look_up(const Real* table, std::size_t numbers, std::size_t tokens, const std::uint32_t* token, std::size_t words,
              Real* to) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(Real) == 4)
+    if (tokens <= 32) {
+      for (std::size_t n = 0; n < numbers; ++n, table += tokens, to += words)
+        for (std::size_t w = 0; w < words; w += 16) {
+          const auto index = _mm512_loadu_si512(token + w);
+          const auto first = tokens == 8 ? _mm512_castps256_ps512(_mm256_loadu_ps(table)) : _mm512_loadu_ps(table);
+          _mm512_storeu_ps(to + w, tokens == 32 ? _mm512_permutex2var_ps(first, index, _mm512_loadu_ps(table + 16))
+                                                : _mm512_permutexvar_ps(index, first));
+        }
+      return;
+    }
+#endif
 #if defined(__AVX2__)
   if constexpr (sizeof(Real) == 4) {
     for (std::size_t n = 0; n < numbers; ++n, table += tokens, to += words)
@@ -414,8 +454,31 @@ void look_up(const Real* table, std::size_t numbers, std::size_t tokens, const s
     for (std::size_t w = 0; w < words; ++w) to[w] = table[token[w]];
 }
 
+template <class Real>
+void best_of_words(const Real* logits, std::size_t count, std::size_t words, std::uint32_t* places, Real* best,
+                   Real* second) {
+  using V = Vector<Real, kVectorBytes / sizeof(Real)>;
+  using Bits = BitsOf<V>;
+  for (std::size_t first = 0; first < words; first += kLanesOf<V>) {
+    V most = load<V>(logits + first), next = V{} - static_cast<Real>(__builtin_inf()), nothing = V{} * most;
+    Bits place{};
+    for (std::size_t i = 1; i < count; ++i) {
+      const V logit = load<V>(logits + i * words + first);
+      const auto is_greater = logit > most;
+      next = is_greater ? most : logit > next ? logit : next;
+      place = is_greater ? Bits{} + static_cast<typename LanesIn<Bits>::Number>(i) : place;
+      most = is_greater ? logit : most;
+      nothing += V{} * logit;
+    }
+    store(best + first, V(most + nothing));
+    store(second + first, next);
+    for (std::size_t l = 0; l < kLanesOf<V>; ++l) places[first + l] = static_cast<std::uint32_t>(place[l]);
+  }
+}
+
 [[maybe_unused]] StepKernels kernels_here() {
-  return {&kernel_of<InFp64>, &kernel_of<InFp32>, &kernel_of<InBf16>, &look_up<float>, &look_up<double>};
+  return {&kernel_of<InFp64>, &kernel_of<InFp32>,    &kernel_of<InBf16>,    &look_up<float>,
+          &look_up<double>,   &best_of_words<float>, &best_of_words<double>};
 }
 
 }  // namespace

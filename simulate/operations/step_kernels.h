@@ -88,6 +88,12 @@ struct StepKernels {
                          std::size_t words, float* to) = nullptr;
   void (*look_up_doubles)(const double* table, std::size_t numbers, std::size_t tokens, const std::uint32_t* token,
                           std::size_t words, double* to) = nullptr;
+  /// For words side by side, a multiple of 16, the place of the greatest of `count` logits, the logit itself, which is
+  /// no number where one of them is not finite, and the greatest of the others.
+  void (*best_floats)(const float* logits, std::size_t count, std::size_t words, std::uint32_t* places, float* best,
+                      float* second) = nullptr;
+  void (*best_doubles)(const double* logits, std::size_t count, std::size_t words, std::uint32_t* places, double* best,
+                       double* second) = nullptr;
 };
 
 /// Throws InputError for a set that is not available.

@@ -351,6 +351,48 @@ TEST_CASE("every function of every format is the stated one, wherever it branche
   }
 }
 
+TEST_CASE("products with zeros are left out only where the other factors are finite") {
+  constexpr std::size_t kSize = 48;
+  for (const Precision format : kFormats) {
+    OperationsBuilder b;
+    b.operations.format = format;
+    const List memory = b.memory(kSize);
+    std::vector<double> weights(kSize * kSize, 0);
+    for (std::size_t i = 0; i < kSize; i += 3) weights[i * kSize + i * 7 % kSize] = i % 2 == 0 ? 0.75 : -1.5;
+    const List next = b.product(memory, b.numbers(weights));
+    b.keep(next);
+    b.start(b.numbers({0}, kSize));
+    b.operations.logits = next.number;
+    b.operations.tokens = {0};
+    for (const double last : {1.25, -0.0, std::numeric_limits<double>::infinity(), std::nan("")}) {
+      std::vector<double> numbers(kSize, last), wanted;
+      for (std::size_t i = 0; i + 1 < kSize; ++i) numbers[i] = 0.25 * static_cast<double>(i * 7 % 13) - 1.5;
+      const auto define = [&]<class Real>(Real) {
+        Definition<Real> definition(b.operations, {});
+        definition.begin(numbers);
+        definition.step(0);
+        wanted = definition.numbers();
+      };
+      format == Precision::kFp64 ? define(double{}) : define(float{});
+      for (const InstructionSet set : available_instruction_sets()) {
+        CAPTURE(to_string(format));
+        CAPTURE(to_string(set));
+        CAPTURE(last);
+        const auto reader = operations_reader(b.operations, {}, set);
+        LetterReader::Memory alone = memory_of(numbers, format);
+        std::vector<LetterReader::Memory> together(20, alone);
+        std::vector<LetterReader::Answer> answers(together.size());
+        reader->step(0, alone, false);
+        reader->step_many(std::vector<Letter>(together.size(), 0), together, false, answers);
+        for (const LetterReader::Memory& memory_after : {alone, together.back()}) {
+          const std::vector<double> found = reader->numbers(memory_after);
+          for (std::size_t i = 0; i < kSize; ++i) REQUIRE(is_same(found[i], wanted[i]));
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("lists drawn at random are read as the definition says, one word or many") {
   for (const Precision format : kFormats)
     for (unsigned seed = 1; seed <= 60; ++seed) {
