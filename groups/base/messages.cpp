@@ -45,7 +45,8 @@ std::vector<std::string> near_misses(std::string_view name, std::span<const std:
     std::size_t distance;
     std::string name;
   };
-  const std::size_t allowed = name.size() <= 1 ? 0 : name.size() <= 3 ? 1 : name.size() <= 7 ? 2 : 3;
+  const std::size_t told = name.size() - std::min(name.find_first_not_of('-'), name.size());  // "--time" tells four
+  const std::size_t allowed = told <= 1 ? 0 : told <= 3 ? 1 : told <= 7 ? 2 : 3;
   std::vector<Candidate> near;
   for (const std::string& candidate : known)
     if (const std::size_t distance = edit_distance(name, candidate); distance <= allowed)

@@ -1,6 +1,8 @@
 // The command asked in this process: the same answers, nothing printed, and who hears of progress and interrupts.
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <string>
@@ -81,6 +83,21 @@ TEST_CASE("a listener hears of the first step, and what it throws ends the work"
   CHECK(heard == std::vector<std::string>{"counting on 7/9", "counting on 7/9"});  // never back
   Progress progress("counting again");
   CHECK_THROWS_WITH(progress.update(1), "enough");
+}
+
+TEST_CASE("works of one name whose totals are unknown are counted on") {
+  const Workplace place("counted");
+  const int before = dup(STDERR_FILENO), file = open((place / "err").c_str(), O_CREAT | O_WRONLY, 0600);
+  dup2(file, STDERR_FILENO);
+  { Progress("counting pairs").update(5); }
+  {
+    Progress progress("counting pairs");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1010));
+    progress.update(2);
+  }
+  dup2(before, STDERR_FILENO);
+  close(before), close(file);
+  CHECK(contents(place / "err").starts_with("krohn: counting pairs: 7\n"));
 }
 
 TEST_CASE("an interruption ends what looks for it, time limits too") {

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -63,9 +64,11 @@ Clock::duration period_in_logs(Clock::duration since) {
 /// The state of standard error, and who may write to it.
 struct Told {
   std::mutex mutex;
-  std::vector<const Waiting*> waiting;  ///< the innermost last
-  Clock::time_point last;               ///< when something was said
-  bool has_line = false;                ///< a line that will be rewritten stands on the terminal
+  std::vector<const Waiting*> waiting;           ///< the innermost last
+  Clock::time_point last;                        ///< when something was said
+  bool has_line = false;                         ///< a line that will be rewritten stands on the terminal
+  Clock::time_point begun;                       ///< of the whole process, where a SilenceBreaker looks after it
+  std::map<std::string, std::uint64_t> counted;  ///< by works that have ended and whose total was unknown
 };
 Told told;
 
@@ -111,17 +114,25 @@ Progress::Progress(std::string what)
       terminal_(isatty(STDERR_FILENO) == 1),
       start_(Clock::now()),
       next_(listener_ == nullptr ? kPatience.count() : 0) {
-  if (listener_ == nullptr) waiting_.emplace(what_, this);
+  if (listener_ != nullptr) return;
+  {
+    const std::lock_guard lock(told.mutex);
+    if (const auto earlier = told.counted.find(what_); earlier != told.counted.end()) counted_before_ = earlier->second;
+  }
+  waiting_.emplace(what_, this);
 }
 
 Progress::~Progress() {
-  if (!printed_) return;
+  if (listener_ != nullptr) return;
   const std::lock_guard lock(told.mutex);
+  if (total_ == 0) told.counted[what_] += done_;
+  if (!printed_) return;
+  const Clock::time_point since = told.begun == Clock::time_point() ? start_ : told.begun;
   if (terminal_)
     clear_line();
   else
     tell_line(fmt::format("{}, after {}", so_far(done_, total_),
-                          duration_text(std::chrono::duration<double>(Clock::now() - start_).count())),
+                          duration_text(std::chrono::duration<double>(Clock::now() - since).count())),
               false);
 }
 
@@ -147,7 +158,7 @@ void Progress::update(std::uint64_t done, std::uint64_t total) {
 }
 
 std::string Progress::so_far(std::uint64_t done, std::uint64_t total) const {
-  std::string line = fmt::format("krohn: {}: {}", what_, with_thousands(done));
+  std::string line = fmt::format("krohn: {}: {}", what_, with_thousands(done + (total > 0 ? 0 : counted_before_)));
   if (total > 0)
     line += fmt::format(" of {} ({:.0f} %)", with_thousands(total),
                         100.0 * static_cast<double>(done) / static_cast<double>(total));
@@ -183,7 +194,7 @@ SilenceBreaker::SilenceBreaker(std::string doing)
     : whole_(std::move(doing)),
       terminal_(isatty(STDERR_FILENO) == 1),
       shares_terminal_(terminal_ && isatty(STDOUT_FILENO) == 1) {
-  told.last = start_;
+  told.last = told.begun = start_;
   if (shares_terminal_) std::setvbuf(stdout, nullptr, _IOFBF, 1 << 16);
 }
 

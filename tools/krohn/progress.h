@@ -66,7 +66,8 @@ class Waiting {
 
 /// Reports work that takes more than a second, with its rate and the time that is left: on a terminal a line that is
 /// rewritten ten times a second and cleared at the end; elsewhere a line now and then, every ten seconds at first and
-/// every minute later, and one at the end. Callable from any thread.
+/// every minute later, and one at the end. Works of one name whose totals are unknown go on with one count. Callable
+/// from any thread.
 class Progress {
  public:
   /// `what` is a present participle with its unit, "testing letters".
@@ -90,6 +91,7 @@ class Progress {
   const ProgressListener* listener_;
   bool terminal_;
   bool printed_ = false;
+  std::uint64_t counted_before_ = 0;  ///< by earlier works of its name
   Clock::time_point start_;
   std::atomic<Clock::rep> next_;  ///< when to print next, in ticks since `start_`
   std::mutex mutex_;

@@ -74,11 +74,14 @@ constexpr VerbEntry kVerbs[] = {
     {"completion", add_completion, "completing"},
 };
 
-/// The object of the verb, as far as the command line says it first.
-std::string object_of(const CLI::App& verb) {
+/// The work of the verb with its object, where the command line names one.
+std::string work_of(const CLI::App& verb, std::string doing) {
   for (const CLI::Option* option : verb.get_options())
-    if (option->get_positional() && option->count() > 0) return " " + shortened(visible(option->results()[0]), 60);
-  return "";
+    if (option->get_positional() && option->count() > 0)
+      return doing + " " + shortened(visible(option->results()[0]), 60);
+  for (const char* preposition : {" of", " for", " about", " on"})
+    if (doing.ends_with(preposition)) doing.resize(doing.rfind(' '));
+  return doing;
 }
 
 void add_limits(Verb& options, const VerbEntry& verb) {
@@ -114,7 +117,7 @@ void build_command(CLI::App& app, Work& chosen) {
     added->callback([&chosen, &entry, added, work, prepare = verb.prepare_] {
       if (limits_given.seconds == 0) limits_given.seconds = entry.usual.seconds;
       if (limits_given.memory == 0) limits_given.memory = entry.usual.memory;
-      work_given = entry.doing + object_of(*added);
+      work_given = work_of(*added, entry.doing);
       if (prepare) prepare();
       chosen = work;
     });

@@ -1,8 +1,10 @@
 #include "tools/krohn/watch.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -25,6 +27,13 @@ using Clock = std::chrono::steady_clock;
 constexpr Clock::duration kBetweenLooks = std::chrono::milliseconds(50);
 
 std::string memory_option(const VerbLimits& limits) { return "--memory " + size_text(limits.memory); }
+
+/// Freed blocks that the allocator keeps are nobody's.
+bool holds_more_than(std::uint64_t bytes) {
+  if (MemoryLimit::held() <= bytes) return false;
+  malloc_trim(0);
+  return MemoryLimit::held() > bytes;
+}
 
 std::mutex telling;
 std::function<std::string(const std::string&)> tell_found;
@@ -90,18 +99,29 @@ struct Watch::Thread {
   bool is_over = false;
   std::thread thread;
 
+  std::uint64_t most_memory() const { return limits.memory + limits.memory / 10; }
+
+  /// Memory is looked at before it can have grown past its end: a page is written in a microsecond or more.
+  Clock::duration until_next_look() const {
+    if (limits.memory == 0) return kBetweenLooks;
+    constexpr std::uint64_t kBytesInMicrosecond = 4096;
+    const std::uint64_t most = most_memory(), held = std::min(MemoryLimit::held(), most);
+    return std::min(kBetweenLooks, Clock::duration(std::chrono::microseconds((most - held) / kBytesInMicrosecond)) +
+                                       std::chrono::milliseconds(1));
+  }
+
   void look() {
     const double spent = std::chrono::duration<double>(Clock::now() - start).count();
-    if (limits.seconds > 0 && spent > 1.05 * limits.seconds + 0.1)
+    if (limits.seconds > 0 && spent > 1.03 * limits.seconds + 0.1)
       end_process(fmt::format("the time is over ({})", limits.time_option()));
-    if (limits.memory > 0 && MemoryLimit::held() > limits.memory + limits.memory / 5)
+    if (limits.memory > 0 && holds_more_than(most_memory()))
       end_process(fmt::format("the memory is used up ({})", memory_option(limits)));
     silence.look();
   }
 
   void run() {
     std::unique_lock lock(mutex);
-    while (!ended.wait_for(lock, kBetweenLooks, [this] { return is_over; })) look();
+    while (!ended.wait_for(lock, until_next_look(), [this] { return is_over; })) look();
   }
 };
 

@@ -26,10 +26,10 @@ int within_limits(const VerbLimits& limits, bool is_alone, const std::function<i
 /// now. It is called in another thread, with a tenth of a second, and owns what it reads.
 void tell_if_ended(std::function<std::string(const std::string& limit)> tell);
 
-/// While one lives, a thread looks twenty times a second. Of work that does not poll its limits it makes an end, a
-/// twentieth past the time or a fifth past the memory: what was printed stays, what was found is told, unfinished files
-/// go, and the exit status is that of a limit. On standard error it says what is being done (progress.h), `doing` where
-/// nothing else is said.
+/// While one lives, a thread looks twenty times a second, and more often where little memory is left. Of work that does
+/// not poll its limits it makes an end, a thirtieth past the time or a tenth past the memory: what was printed stays,
+/// what was found is told, unfinished files go, and the exit status is that of a limit. On standard error it says what
+/// is being done (progress.h), `doing` where nothing else is said.
 class Watch {
  public:
   Watch(const VerbLimits& limits, const std::string& doing);

@@ -260,7 +260,8 @@ TEST_CASE("edit distance and near misses") {
        {Fact{"a", "a", true}, Fact{"b", "a", false}, Fact{"ab", "ax", true}, Fact{"ab", "xy", false},
         Fact{"abc", "abx", true}, Fact{"abc", "axy", false}, Fact{"abcd", "abxy", true}, Fact{"abcd", "axyz", false},
         Fact{"abcdefg", "abcdexy", true}, Fact{"abcdefg", "abcdxyz", false}, Fact{"abcdefgh", "abcdexyz", true},
-        Fact{"abcdefgh", "abcdwxyz", false}, Fact{"ab", "abcdef", true}, Fact{"a", "abcdef", false}}) {
+        Fact{"abcdefgh", "abcdwxyz", false}, Fact{"ab", "abcdef", true}, Fact{"a", "abcdef", false},
+        Fact{"--simple", "--sample", true}, Fact{"--simple", "--time", false}}) {
     CAPTURE(typed);
     CAPTURE(meant);
     CHECK(near_misses(typed, std::vector<std::string>{meant}).empty() == !near);

@@ -17,6 +17,7 @@
 #include "krohn/simulate/tasks/task_automaton.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "tools/krohn/models/run_folder.h"
+#include "tools/krohn/models/subject.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/table.h"
 #include "tools/krohn/report/verdict.h"
@@ -74,7 +75,7 @@ int compile_cell(const Dfa& automaton, const CellCompilation& options) {
     add_verdict(json, verdict, automaton.alphabet());
     print_json(json);
   } else {
-    fmt::print("{}: {} in the weights of {}, {}, {}\n  {}\n", visible(options.folder), visible(options.language),
+    fmt::print("{}: {} in the weights of {}, {}, {}\n  {}\n", visible(options.folder), title(options.language),
                options.target, exact.size, counted(automaton.output_names().size(), "answer"), exact.inputs);
     print_claim("in fp32: ", verdict, automaton.alphabet());
   }

@@ -20,6 +20,7 @@
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/tasks/task_automaton.h"
 #include "krohn/simulate/tasks/tasks.h"
+#include "tools/krohn/report/table.h"
 
 namespace krohn {
 
@@ -125,6 +126,11 @@ StoredName stored_name(const std::string& name, const Dfa& automaton, const Lang
 std::string source_in_words(const Network& network, const LanguageOptions& options) {
   const std::string& name = network.provenance.source;
   return name.empty() ? "" : stored_name(name, network.automaton, options).in_words();
+}
+
+std::string title(const std::string& name) {
+  constexpr std::size_t kShownExpression = 160;
+  return visible(prefix_of_language(name).empty() ? name : shortened(name, kShownExpression));
 }
 
 std::string remark_on_letters(const Subject& subject) {

@@ -30,6 +30,9 @@ struct Subject {
   bool has_inferred_letters = false;  ///< a regular expression's or a formula's, without --alphabet
 };
 
+/// The name at the head of a text: visible, and of a long expression the beginning. Programs are told the whole.
+std::string title(const std::string& name);
+
 /// ", the characters that the expression names; others with --alphabet", or the like of a formula or ", all of Unicode;
 /// …", where that is how the letters came about; otherwise nothing. `.` and `~` range over these letters only.
 std::string remark_on_letters(const Subject& subject);

@@ -18,6 +18,7 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/messages.h"
 #include "network_module.h"
+#include "tools/krohn/models/subject.h"
 #include "tools/krohn/options.h"
 #include "tools/krohn/report/json_output.h"
 #include "tools/krohn/report/page_data.h"
@@ -127,7 +128,7 @@ std::string extension_of(const std::string& target) {
 void report(const Checkpoint& checkpoint, const std::string& language, const std::string& target,
             const std::string& folder) {
   const CheckpointConfig& config = checkpoint.config;
-  fmt::print("{}: {} in the weights of {}\n", visible(folder), visible(language), target);
+  fmt::print("{}: {} in the weights of {}\n", visible(folder), title(language), target);
   fmt::print("  {}, hidden size {}, {} of {}×{}, {} per token, {}\n", counted(config.layers, "layer"),
              config.hidden_size, counted(config.heads, "head"), config.key_dim, config.value_dim,
              counted(config.householders, "Householder"), counted(config.vocabulary, "token"));

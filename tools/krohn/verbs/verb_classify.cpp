@@ -80,7 +80,7 @@ class JobsTold {
     const std::string& name = options.subjects[0];
     facts_["subject"] = name;
     if (left_out > 0) facts_["states_left_out"] = left_out;
-    head_ = visible(name) + "\n";
+    head_ = title(name) + "\n";
     if (subject.has_inferred_letters)
       head_ += fmt::format("letters {}{}\n", to_string(subject.automaton.alphabet()), remark_on_letters(subject));
   }

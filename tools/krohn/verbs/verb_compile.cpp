@@ -107,7 +107,7 @@ Choice make_choice(const Dfa& dfa, const BuildOptions& wishes, const CompileArgu
 void report_model(const CompileArguments& options, const std::string& task, const Dfa& dfa, const PlanRow& chosen) {
   const auto layers = counted(chosen.layers, "layer");
   fmt::print("{}: {} by {} ({})\n", options.output.empty() ? "would write" : visible(options.output),
-             visible(options.language), chosen.construction, chosen.theorem);
+             title(options.language), chosen.construction, chosen.theorem);
   fmt::print("  {} and {} ({}), {}, {} of state\n", counted(dfa.states(), "state"), counted(dfa.letters(), "letter"),
              task == "state" ? "state tracking" : "minimal, for acceptance", layers,
              counted(chosen.state_numbers, "number"));

@@ -7,7 +7,6 @@
 
 #include "krohn/automata/cascades/holonomy.h"
 #include "krohn/automata/cascades/prime_cascade.h"
-#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/draw/draw.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/monoid/algebra.h"
@@ -99,7 +98,7 @@ std::string told(const DecomposeArguments& options, const Dfa& dfa, const Result
   if (options.json) return report_text(cascade_json(options, dfa, result));
   const Cascade& cascade = result.cascade;
   std::string text =
-      fmt::format("{}: {}; a cascade of {} by {}\n", visible(options.subject), counted(dfa.states(), "state"),
+      fmt::format("{}: {}; a cascade of {} by {}\n", title(options.subject), counted(dfa.states(), "state"),
                   counted(cascade.layers.size(), "layer"), cascade.method);
   std::vector<std::vector<std::string>> rows{{"layer", "labels", "group", "actions", "contexts"}};
   for (std::size_t k = 0; k < cascade.layers.size(); ++k) {
@@ -161,7 +160,7 @@ Result smaller_of_both(const Dfa& dfa, const DecomposeArguments& options) {
     holonomy->complexity = complexity_of_layers(holonomy->cascade);
     keep_found(options, dfa, *holonomy);
   } catch (const LimitError& error) {
-    limits.push_back(fmt::format("holonomy: {}", error.what()));
+    limits.push_back(fmt::format("holonomy, in half of the time: {}", error.what()));
   }
   try {
     const Waiting waiting("decomposing by a chain of subgroups and resets");
@@ -222,7 +221,7 @@ std::string told(const DecomposeArguments& options, State states, const Holonomy
       "{}: {}; no cascade was built\n"
       "holonomy has {} heights, of {} of {} image sets; {} with groups\n"
       "Krohn–Rhodes complexity at least {} ({}), at most {} (heights with groups)\n{}\n",
-      visible(options.subject), counted(states, "state"), outline.heights, counted(outline.classes, "class", "es"),
+      title(options.subject), counted(states, "state"), outline.heights, counted(outline.classes, "class", "es"),
       with_thousands(outline.sets), outline.heights_with_groups, lower, lower > 0 ? "not aperiodic" : "aperiodic",
       outline.heights_with_groups, limit);
 }

@@ -212,7 +212,7 @@ void print(const Json& facts, const std::string& remark) {
     rows.push_back({"", fmt::format("{}, state size {}, {}", counted(network["layers"], "layer"),
                                     with_thousands(network["state_numbers"]), counted(network["weights"], "weight"))});
   }
-  fmt::print("{}\n{}", visible(facts["subject"].get<std::string>()), format_table(rows));
+  fmt::print("{}\n{}", title(facts["subject"].get<std::string>()), format_table(rows));
 }
 
 Json monoid_facts(const Dfa& dfa, const Algebra& algebra) {
@@ -246,7 +246,7 @@ void print_monoid(const Dfa& dfa, const Algebra& algebra) {
   if (options.json)
     print_json({{"subject", options.subject}, {"limit", error.what()}, {"group", facts}});
   else
-    fmt::print("{}\n{}", visible(options.subject), format_table(group_rows(facts)));
+    fmt::print("{}\n{}", title(options.subject), format_table(group_rows(facts)));
   if (options.subject.find('/') != std::string::npos) throw;
   throw LimitError(fmt::format("{}\n`krohn info {}/points` has one state for each of the {}.", error.what(),
                                options.subject, counted(group->degree(), "point")));

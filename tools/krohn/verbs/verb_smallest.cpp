@@ -10,7 +10,6 @@
 #include <string>
 
 #include "krohn/automata/dfa/graph.h"
-#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/monoid/algebra.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/constructions/smallest/smallest.h"
@@ -212,7 +211,7 @@ struct SizesTold {
     for (const SizeBound& bound : found.bounds)
       rows.push_back({bound.counted, bound.model, bound.least(), bound.built ? std::to_string(*bound.built) : "-",
                       verdict(bound), bound.construction, bound.because});
-    std::string text = fmt::format("{}: {}, {}\n{}", visible(options.subject), counted(automaton.states(), "state"),
+    std::string text = fmt::format("{}: {}, {}\n{}", title(options.subject), counted(automaton.states(), "state"),
                                    task == "state" ? "state tracking" : "minimal, for acceptance", format_table(rows));
     for (const std::string& limit : found.limits) text += limit + "\n";
     return text;

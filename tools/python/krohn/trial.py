@@ -62,7 +62,7 @@ class Trial:
             known = f"Every word of {'1 to ' if self.all_up_to > 1 else ''}{counted(self.all_up_to, 'letter')} is right"
         if not self.passed:
             if self.is_shortest:
-                return f"{known}; no shorter word fails."
+                return f"{known}; no shorter word fails." if self.all_up_to else "No shorter word fails."
             return (f"{known}. The words that were read are right up to {counted(self.right_up_to, 'letter')}; a shorter word than "
                     "this one may fail.")
         random = [row for row in self.tried if row.kind == RANDOM]
