@@ -88,6 +88,11 @@ class Imported(unittest.TestCase):
         self.assertEqual(tied.answers("0110").tolist(), [-1, 1, -1, -1])
         grown = {**parity(), "rnn.weight_hh_l0": np.array([[1e30, 0], [0, 0]], np.float32)}
         self.assertEqual(krohn.import_model(grown, kind="rnn-relu", against="name:parity").answers("1000").tolist(), [1, 1, -1, -1])
+        layers = {"head.0.weight": np.ones((16, 2), np.float32), "head.0.bias": np.ones(16, np.float32),
+                  "head.2.weight": np.ones((2, 16), np.float32)}
+        with self.assertRaisesRegex(krohn.InputError, '"head.2.weight" is a matrix above the read-out "head.0.weight"'):
+            krohn.import_model({**{name: of for name, of in parity().items() if "head" not in name}, **layers},
+                               kind="rnn-relu", against="name:parity")
         self.assertTrue(krohn.test(krohn.adapters.run(run), "name:parity", short=500, length=200, letters=20_000))
         self.assertEqual(krohn.extract(krohn.adapters.run(run), "01", length=8, beyond=50, letters=2000).automaton.states, 2)
 
