@@ -239,11 +239,18 @@ ImportedHead import_head(StateDict& dict, const ImportOptions& options, const Ta
     rows = 2;
   }
   if (classes.empty()) {
-    if (rows != labels)
+    if (rows != labels) {
+      for (const std::string& above : matrices_left(dict))
+        if (dict.shape(above)[1] == shape[0])
+          dict.fail(fmt::format(
+              "{} is a matrix above the read-out {}: a head of several layers is not imported. Import a model with a "
+              "linear read-out, or test this one as it is with krohn.test in Python",
+              in_quotes(above), in_quotes(weight)));
       dict.fail(fmt::format(
           "the read-out has {}, and {} has {} ({}): say which is which with "
           "--classes ANSWER=NUMBER,…; a class that is left out can then win no word",
           counted(rows, "class", "es"), task.info().name, counted(labels, "answer"), fmt::join(task.labels(), ", ")));
+    }
     for (std::uint32_t i = 0; i < rows; ++i) classes.push_back(i);
   }
   for (const std::uint32_t each : classes)

@@ -9,6 +9,7 @@ import unittest
 
 import krohn
 import numpy as np
+from krohn.testing import horizon
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 
@@ -87,8 +88,23 @@ class Imported(unittest.TestCase):
         self.assertEqual(tied.answers("0110").tolist(), [-1, 1, -1, -1])
         grown = {**parity(), "rnn.weight_hh_l0": np.array([[1e30, 0], [0, 0]], np.float32)}
         self.assertEqual(krohn.import_model(grown, kind="rnn-relu", against="name:parity").answers("1000").tolist(), [1, 1, -1, -1])
+        layers = {"head.0.weight": np.ones((16, 2), np.float32), "head.0.bias": np.ones(16, np.float32),
+                  "head.2.weight": np.ones((2, 16), np.float32)}
+        with self.assertRaisesRegex(krohn.InputError, '"head.2.weight" is a matrix above the read-out "head.0.weight"'):
+            krohn.import_model({**{name: of for name, of in parity().items() if "head" not in name}, **layers},
+                               kind="rnn-relu", against="name:parity")
         self.assertTrue(krohn.test(krohn.adapters.run(run), "name:parity", short=500, length=200, letters=20_000))
         self.assertEqual(krohn.extract(krohn.adapters.run(run), "01", length=8, beyond=50, letters=2000).automaton.states, 2)
+
+    def test_labels_that_are_no_outputs_are_told_before_a_word_is_read(self):
+        run = krohn.train("parity", model="bilinear:diagonal", steps=100, threads=1, progress=False)
+        self.assertEqual(run.labels, ["0", "1"])
+        with self.assertRaisesRegex(ValueError, "answers are 0, 1, .* which has reject, accept: .* outputs="):
+            krohn.test(krohn.adapters.run(run), "name:parity")
+        with self.assertRaisesRegex(ValueError, r"outputs names 1 of the run's 2 labels \(0, 1\)"):
+            krohn.adapters.run(run, outputs=["accept"])
+        box = krohn.adapters.run(run, outputs=["reject", "accept"])
+        self.assertGreater(horizon(box, "name:parity", up_to=20)["right_up_to"], 5)
 
     def test_special_tokens_are_put_around_words(self):
         run = krohn.train("S3", model="bilinear:full,hidden=6,inputs=6", steps=2, threads=1, progress=False)

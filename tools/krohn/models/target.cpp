@@ -46,10 +46,12 @@ constexpr Refusal kRefusals[] = {
     {" gla simple-gla hgrn hgrn2 rwkv6 gsa ",
      "its decays lie between 0 and 1 and every number keeps its sign, so that it holds no group, not even parity; what "
      "it can hold, qwen3-next holds too: take that target"},
-    {" kimi-linear kimi-k3 glm5-next bailing-hybrid qwen3 qwen3.5 qwen3.6 ",
-     "its β is at most 1, so that no eigenvalue of its recurrent layers is negative or complex and, where matrices are "
-     "multiplied exactly, not even parity is held (Grazzi et al. 2025, Theorem 1). The target qwen3-next has the same "
-     "bound, and is written for automata without groups; fla-kda has a β up to 2"},
+    {" kimi-linear kimi-k3 glm5-next bailing-hybrid qwen3.5 qwen3.6 ",
+     "krohn does not write it. Its β is at most 1, so that no eigenvalue of its recurrent layers is negative or "
+     "complex "
+     "and, where matrices are multiplied exactly, not even parity is held (Grazzi et al. 2025, Theorem 1). The target "
+     "qwen3-next has the same bound, and is written for automata without groups; for those with groups take fla-kda, "
+     "whose β goes up to 2"},
     {" retnet lightning lightning-attention ",
      "its decay is the same for all letters and below 1, so that what it has read fades, and krohn writes states that "
      "stay as they are. Take olmo-hybrid or qwen3-next"},
@@ -68,7 +70,7 @@ constexpr Refusal kRefusals[] = {
      "could hold, qwen3-next holds too"},
     {" lstm gru rnn elman ", "PyTorch's cells are the targets torch-rnn, torch-rnn-relu, torch-gru and torch-lstm"},
     {" slstm ", "the layer of the package xlstm is the target xlstm-slstm"},
-    {" transformer attention llama gpt2 olmo olmo3 ",
+    {" transformer attention llama gpt2 olmo olmo3 qwen3 ",
      "attention looks at all tokens before, and no bounded memory decides how it goes on, so that nothing could be "
      "proved of words of every length; take olmo-hybrid, whose attention layers are silent"},
     {" precond-gated-deltanet precond-kda momentum-deltanet log-linear-mamba2 path-attention comba ",

@@ -187,9 +187,12 @@ def network(network: "Network", *, precision: str = "fp32", batch: int = 1024) -
     return BlackBox(ask, form="positions", letters=ids, outputs=automaton.output_names, batch=batch)
 
 
-def run(run: "Run", *, precision: str = "fp32", batch: int = 1024) -> BlackBox:
+def run(
+    run: "Run", *, outputs: Optional[Sequence[str]] = None, precision: str = "fp32", batch: int = 1024
+) -> BlackBox:
     """A run of `train` or `import_model`, letter by letter in the arithmetic of `verify`: for `test`, `extract`, or to compare
-    with the model that it was made from. The special tokens of its task are put around every word."""
+    with the model that it was made from. The special tokens of its task are put around every word. `outputs` are names for
+    `run.labels`, in their order, where an automaton has others."""
     before, after = run.around
     whole = len(after) > 0  # the answer is due behind the word
 
@@ -199,7 +202,10 @@ def run(run: "Run", *, precision: str = "fp32", batch: int = 1024) -> BlackBox:
         return said[:, -1] if whole else said[:, len(before):]
 
     ids = {name: letter for letter, name in enumerate(run.letters)}
-    return BlackBox(ask, form="words" if whole else "positions", letters=ids, outputs=run.labels, batch=batch)
+    names = run.labels if outputs is None else list(outputs)
+    if len(names) != len(run.labels):
+        raise ValueError(f"outputs names {len(names)} of the run's {len(run.labels)} labels ({', '.join(run.labels)})")
+    return BlackBox(ask, form="words" if whole else "positions", letters=ids, outputs=names, batch=batch)
 
 
 def _with_beginning(words: np.ndarray, begin: Sequence[int], device: Any) -> Any:

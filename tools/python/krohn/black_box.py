@@ -104,6 +104,12 @@ class Outputs:
             return self._numbers.get(answer, UNKNOWN)
         return int(answer) if isinstance(answer, (bool, int)) and 0 <= answer < len(self.names) else UNKNOWN
 
+    def refuse_others(self, given: Sequence[str]) -> None:
+        """ValueError where none of `given`, what a model calls its answers, is an output: every answer would be wrong."""
+        if not set(given) & set(self.names):
+            raise ValueError(f"the model's answers are {', '.join(given)}, and none is an output of the automaton, which has "
+                             f"{', '.join(self.names)}: name these for the answers, in their order, with outputs=[…]")
+
 
 class OutputsAsTheyCome(Outputs):
     """Outputs named after the answers: new ones get the next numbers, until `closed`."""
@@ -119,6 +125,9 @@ class OutputsAsTheyCome(Outputs):
             self.names.append(name)
         return self._numbers.get(name, UNKNOWN)
 
+    def refuse_others(self, given: Sequence[str]) -> None:
+        """Any name may come."""
+
 
 class Asker:
     """A black box with the letters and outputs of one language."""
@@ -133,6 +142,8 @@ class Asker:
             if missing:
                 raise ValueError(f"letters gives no number to {missing[0]!r}")
             self._ids = np.array([box.letters[name] for name in self.letter_names], dtype=np.int64)
+        if box.outputs:
+            outputs.refuse_others(box.outputs)
 
     def ask(self, words: np.ndarray) -> np.ndarray:
         """The numbers of the answers to words in rows: [words, length], or [words, 1] where only whole words have one."""
