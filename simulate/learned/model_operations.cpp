@@ -375,9 +375,11 @@ ListedModel listed_model(const SequenceModel<float>& model, Precision format) {
     writer.dense(dense->shape());
   } else if (const auto* const released = dynamic_cast<const ReleasedModel<float>*>(&model)) {
     writer.released(released->shape());
-  } else {
-    const StackedShape& shape = dynamic_cast<const StackedModel<float>&>(model).shape();
+  } else if (const auto* const stacked = dynamic_cast<const StackedModel<float>*>(&model)) {
+    const StackedShape& shape = stacked->shape();
     std::visit([&](const auto& mixer) { writer.stack(shape, mixer); }, shape.mixer);
+  } else {
+    throw InputError(model.name(), "no list of operations is written for this family (model_operations.cpp)");
   }
   return writer.take();
 }
