@@ -18,6 +18,8 @@
 //   factored          y starts as +0; for each term that is on, in order: s = the sum of x over the input support,
 //                     left to right; then y_i ← y_i + s over the output support.
 //
+// An arithmetic that is an object (rounded_operations.h) is given as `op`.
+//
 // Weights were rounded to the format before, once (rounded_matrix.h). x and y never overlap.
 #pragma once
 
@@ -100,35 +102,36 @@ using RoundedMatrix =
                  RoundedZero, RoundedDense<Number>, RoundedBlockDiagonal<Number>, SparseTerms>;
 
 template <class A>
-void apply(const Gather& a, const typename A::Sum* x, typename A::Sum* y) {
+void apply(const Gather& a, const typename A::Sum* x, typename A::Sum* y, const A& op = {}) {
   for (std::size_t i = 0; i + 1 < a.first.size(); ++i) {
     const std::uint32_t begin = a.first[i], end = a.first[i + 1];
     typename A::Sum sum = begin == end ? typename A::Sum(0) : x[a.sources[begin]];
-    for (std::uint32_t e = begin + 1; e < end; ++e) sum = A::add(sum, x[a.sources[e]]);
+    for (std::uint32_t e = begin + 1; e < end; ++e) sum = op.add(sum, x[a.sources[e]]);
     y[i] = sum;
   }
 }
 
 template <class A>
-void apply(const SignedGather& a, const typename A::Sum* x, typename A::Sum* y) {
+void apply(const SignedGather& a, const typename A::Sum* x, typename A::Sum* y, const A& = {}) {
   for (std::size_t i = 0; i < a.source.size(); ++i) y[i] = a.negative[i] ? -x[a.source[i]] : x[a.source[i]];
 }
 
 template <class A>
-void apply(const RoundedReflections<typename A::Number>& a, const typename A::Sum* x, typename A::Sum* y) {
+void apply(const RoundedReflections<typename A::Number>& a, const typename A::Sum* x, typename A::Sum* y,
+           const A& op = {}) {
   std::copy_n(x, a.dimension, y);
   for (const auto& factor : a.factors) {
     if (factor.entries.empty()) continue;
-    typename A::Sum dot = A::product(factor.entries[0].key, y[factor.entries[0].position]);
+    typename A::Sum dot = op.product(factor.entries[0].key, y[factor.entries[0].position]);
     for (std::size_t e = 1; e < factor.entries.size(); ++e)
-      dot = A::add_product(dot, factor.entries[e].key, y[factor.entries[e].position]);
-    const typename A::Sum scaled = A::product(factor.beta, dot);
-    for (const auto& entry : factor.entries) y[entry.position] = A::add_product(y[entry.position], -entry.key, scaled);
+      dot = op.add_product(dot, factor.entries[e].key, y[factor.entries[e].position]);
+    const typename A::Sum scaled = op.product(factor.beta, dot);
+    for (const auto& entry : factor.entries) y[entry.position] = op.add_product(y[entry.position], -entry.key, scaled);
   }
 }
 
 template <class A>
-void apply(const RoundedBlocks<typename A::Number>& a, const typename A::Sum* x, typename A::Sum* y) {
+void apply(const RoundedBlocks<typename A::Number>& a, const typename A::Sum* x, typename A::Sum* y, const A& op = {}) {
   for (const auto& block : a.blocks) {
     const typename A::Sum* in = x + block.position;
     typename A::Sum* out = y + block.position;
@@ -136,58 +139,61 @@ void apply(const RoundedBlocks<typename A::Number>& a, const typename A::Sum* x,
       out[0] = block.negative ? -in[0] : in[0];
       continue;
     }
-    out[0] = A::add_product(A::product(block.cosine, in[0]), block.minus_sine, in[1]);
-    out[1] = A::add_product(A::product(block.sine, in[0]), block.cosine, in[1]);
+    out[0] = op.add_product(op.product(block.cosine, in[0]), block.minus_sine, in[1]);
+    out[1] = op.add_product(op.product(block.sine, in[0]), block.cosine, in[1]);
   }
 }
 
 template <class A>
-void apply(const RoundedDiagonal<typename A::Number>& a, const typename A::Sum* x, typename A::Sum* y) {
-  for (std::size_t i = 0; i < a.values.size(); ++i) y[i] = A::product(a.values[i], x[i]);
+void apply(const RoundedDiagonal<typename A::Number>& a, const typename A::Sum* x, typename A::Sum* y,
+           const A& op = {}) {
+  for (std::size_t i = 0; i < a.values.size(); ++i) y[i] = op.product(a.values[i], x[i]);
 }
 
 template <class A>
-void apply(const RoundedZero& a, const typename A::Sum*, typename A::Sum* y) {
+void apply(const RoundedZero& a, const typename A::Sum*, typename A::Sum* y, const A& = {}) {
   std::fill_n(y, a.dimension, typename A::Sum(0));
 }
 
 template <class A>
-void apply(const RoundedDense<typename A::Number>& a, const typename A::Sum* x, typename A::Sum* y) {
+void apply(const RoundedDense<typename A::Number>& a, const typename A::Sum* x, typename A::Sum* y, const A& op = {}) {
   for (std::size_t i = 0; i < a.dimension; ++i) {
     const typename A::Number* row = a.rows.data() + i * a.dimension;
-    typename A::Sum sum = A::product(row[0], x[0]);
-    for (std::size_t j = 1; j < a.dimension; ++j) sum = A::add_product(sum, row[j], x[j]);
+    typename A::Sum sum = op.product(row[0], x[0]);
+    for (std::size_t j = 1; j < a.dimension; ++j) sum = op.add_product(sum, row[j], x[j]);
     y[i] = sum;
   }
 }
 
 template <class A>
-void apply(const RoundedBlockDiagonal<typename A::Number>& a, const typename A::Sum* x, typename A::Sum* y) {
+void apply(const RoundedBlockDiagonal<typename A::Number>& a, const typename A::Sum* x, typename A::Sum* y,
+           const A& op = {}) {
   for (const auto& block : a.blocks) {
-    apply<A>(block, x, y);
+    apply<A>(block, x, y, op);
     x += block.dimension;
     y += block.dimension;
   }
 }
 
 template <class A>
-void apply(const SparseTerms& a, const typename A::Sum* x, typename A::Sum* y) {
+void apply(const SparseTerms& a, const typename A::Sum* x, typename A::Sum* y, const A& op = {}) {
   std::fill_n(y, a.dimension, typename A::Sum(0));
   for (const auto& term : a.terms) {
     if (term.inputs.empty()) continue;
     typename A::Sum sum = x[term.inputs[0]];
-    for (std::size_t e = 1; e < term.inputs.size(); ++e) sum = A::add(sum, x[term.inputs[e]]);
-    for (const std::uint32_t i : term.outputs) y[i] = A::add(y[i], sum);
+    for (std::size_t e = 1; e < term.inputs.size(); ++e) sum = op.add(sum, x[term.inputs[e]]);
+    for (const std::uint32_t i : term.outputs) y[i] = op.add(y[i], sum);
   }
 }
 
 /// y = A x for each of `columns` columns of `dimension` numbers, columns one after another. One dispatch a call.
 template <class A>
 void apply(const RoundedMatrix<typename A::Number>& matrix, std::uint32_t dimension, std::uint32_t columns,
-           const typename A::Sum* x, typename A::Sum* y) {
+           const typename A::Sum* x, typename A::Sum* y, const A& op = {}) {
   std::visit(
       [&](const auto& form) {
-        for (std::uint32_t column = 0; column < columns; ++column, x += dimension, y += dimension) apply<A>(form, x, y);
+        for (std::uint32_t column = 0; column < columns; ++column, x += dimension, y += dimension)
+          apply<A>(form, x, y, op);
       },
       matrix);
 }

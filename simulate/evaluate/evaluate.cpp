@@ -77,9 +77,9 @@ std::unique_ptr<Evaluator> make_evaluator(const Network& network, ArithmeticName
     require_linear(network, "exact arithmetic");
     return exact_evaluator(network);
   }
-  if (!order.is_sequential()) return make_ordered_evaluator(network, arithmetic, form, order);
   return with_arithmetic(arithmetic, [&](auto type) -> std::unique_ptr<Evaluator> {
     using Arithmetic = decltype(type);
+    if (!order.is_sequential()) return ordered_evaluator<Arithmetic>(network, form, order);
     return std::make_unique<RoundedEvaluator<Arithmetic>>(
         std::make_shared<const RoundedNetwork<Arithmetic>>(network, form));
   });

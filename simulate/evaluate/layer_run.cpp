@@ -244,18 +244,6 @@ std::unique_ptr<LayerRun<A>> OrderedLayer<A>::make_run() const {
   }
 }
 
-template class OrderedLayer<Fp64>;
-template class OrderedLayer<Fp32>;
-template class OrderedLayer<Fp16>;
-template class OrderedLayer<Bf16>;
-template class OrderedLayer<Fused<Fp64>>;
-template class OrderedLayer<Fused<Fp32>>;
-template class OrderedLayer<Fused<Fp16>>;
-template class OrderedLayer<Fused<Bf16>>;
-template class OrderedLayer<AccumulatedInFp32<Fp16>>;
-template class OrderedLayer<AccumulatedInFp32<Bf16>>;
-template class OrderedLayer<Tf32>;
-
 namespace {
 
 template <class A>
@@ -328,12 +316,25 @@ class OrderedEvaluator final : public Evaluator {
 
 }  // namespace
 
-std::unique_ptr<Evaluator> make_ordered_evaluator(const Network& network, ArithmeticName arithmetic, Form form,
-                                                  Order order) {
-  return with_arithmetic(arithmetic, [&](auto type) -> std::unique_ptr<Evaluator> {
-    using A = decltype(type);
-    return std::make_unique<OrderedEvaluator<A>>(std::make_shared<const OrderedNetwork<A>>(network, form, order));
-  });
+template <class A>
+std::unique_ptr<Evaluator> ordered_evaluator(const Network& network, Form form, Order order) {
+  return std::make_unique<OrderedEvaluator<A>>(std::make_shared<const OrderedNetwork<A>>(network, form, order));
 }
+
+#define KROHN_ORDERED(...)                  \
+  template class OrderedLayer<__VA_ARGS__>; \
+  template std::unique_ptr<Evaluator> ordered_evaluator<__VA_ARGS__>(const Network&, Form, Order);
+KROHN_ORDERED(Fp64)
+KROHN_ORDERED(Fp32)
+KROHN_ORDERED(Fp16)
+KROHN_ORDERED(Bf16)
+KROHN_ORDERED(Fused<Fp64>)
+KROHN_ORDERED(Fused<Fp32>)
+KROHN_ORDERED(Fused<Fp16>)
+KROHN_ORDERED(Fused<Bf16>)
+KROHN_ORDERED(AccumulatedInFp32<Fp16>)
+KROHN_ORDERED(AccumulatedInFp32<Bf16>)
+KROHN_ORDERED(Tf32)
+#undef KROHN_ORDERED
 
 }  // namespace krohn

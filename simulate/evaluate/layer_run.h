@@ -99,8 +99,8 @@ class OrderedNetwork {
   std::vector<OrderedLayer<A>> layers_;
 };
 
-/// make_evaluator for the orders but `sequential`.
-std::unique_ptr<Evaluator> make_ordered_evaluator(const Network& network, ArithmeticName arithmetic, Form form,
-                                                  Order order);
+/// make_evaluator for the orders but `sequential`. Instantiated for all arithmetics in layer_run.cpp.
+template <class A>
+std::unique_ptr<Evaluator> ordered_evaluator(const Network& network, Form form, Order order);
 
 }  // namespace krohn

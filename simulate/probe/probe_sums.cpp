@@ -12,6 +12,7 @@
 
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"
+#include "krohn/simulate/arithmetic/rounded_operations.h"
 
 namespace krohn {
 namespace {
@@ -181,46 +182,36 @@ class Dice {
   std::mt19937_64 engine_;
 };
 
-template <class A>
-typename A::Number number_of(double value) {
-  if constexpr (std::is_floating_point_v<typename A::Number>)
-    return static_cast<typename A::Number>(value);
-  else
-    return typename A::Number(static_cast<float>(value));
-}
-
-template <class A>
 class Fold {
  public:
-  Fold(const SummationTree& order, const Factors& factors, bool last_first)
-      : order_(order), factors_(factors), last_first_(last_first) {}
+  Fold(ArithmeticName arithmetic, const SummationTree& order, const Factors& factors, bool last_first)
+      : in_(arithmetic), order_(order), factors_(factors), last_first_(last_first) {}
 
   double sum() {
     for (const SummationTree::Node& node : order_.nodes) sums_.push_back(added(node.children[0], node.children[1]));
-    return to_double(A::store(sums_.back()));
+    return in_.store(sums_.back());
   }
 
  private:
-  using Sum = typename A::Sum;
+  double left(std::uint32_t term) const { return factors_.left[term]; }
+  double right(std::uint32_t term) const { return factors_.right[term]; }
 
-  auto left(std::uint32_t term) const { return number_of<A>(factors_.left[term]); }
-  Sum right(std::uint32_t term) const { return A::load(number_of<A>(factors_.right[term])); }
-
-  Sum added(std::uint32_t first, std::uint32_t second) const {
+  double added(std::uint32_t first, std::uint32_t second) const {
     if (order_.is_term(first) && order_.is_term(second)) {
       if (last_first_) std::swap(first, second);
-      return A::add_product(A::product(left(first), right(first)), left(second), right(second));
+      return in_.add_product(in_.product(left(first), right(first)), left(second), right(second));
     }
     if (order_.is_term(first)) std::swap(first, second);
-    const Sum sum = sums_[first - order_.terms];
-    return order_.is_term(second) ? A::add_product(sum, left(second), right(second))
-                                  : A::add(sum, sums_[second - order_.terms]);
+    const double sum = sums_[first - order_.terms];
+    return order_.is_term(second) ? in_.add_product(sum, left(second), right(second))
+                                  : in_.add(sum, sums_[second - order_.terms]);
   }
 
+  const RoundedOperations in_;
   const SummationTree& order_;
   const Factors& factors_;
   bool last_first_;
-  std::vector<Sum> sums_;
+  std::vector<double> sums_;
 };
 
 template <class A>
@@ -301,7 +292,7 @@ ExactSum exact_sum(Dice& dice, std::uint32_t terms, bool normal) {
 }  // namespace
 
 double stated_sum(ArithmeticName arithmetic, const SummationTree& order, const Factors& factors, bool last_first) {
-  return with_arithmetic(arithmetic, [&](auto a) { return Fold<decltype(a)>(order, factors, last_first).sum(); });
+  return Fold(arithmetic, order, factors, last_first).sum();
 }
 
 std::vector<Factors> rounding_sums(Precision format, std::uint32_t terms, std::uint64_t count, std::uint64_t seed) {

@@ -15,6 +15,7 @@
 #include "krohn/simulate/prove/claims/unit_moves.h"
 #include "krohn/simulate/prove/orders/exact_order.h"
 #include "krohn/simulate/prove/orders/ordered_search.h"
+#include "krohn/simulate/prove/pairs/network_machine.h"
 #include "krohn/simulate/prove/self_check.h"
 
 namespace krohn {
@@ -27,20 +28,19 @@ struct Found {
 };
 
 /// Nothing when a layer does not close.
-template <class Arithmetic>
 std::optional<Found> find_machine(const Network& network, const CertifyOptions& options, std::uint64_t& pairs) {
-  const RoundedNetwork<Arithmetic> rounded(network, options.form);
+  const auto reader = network_reader(network, options.arithmetic, options.form, NetworkReading::kPairs);
   Found found;
   const auto tick = [&] {
     if (++pairs % (1 << 16) == 0 && options.progress) options.progress(pairs);
   };
   for (std::size_t k = 0; k < network.layers.size(); ++k) {
-    ClosedLayer<Arithmetic> layer(rounded, k, network.layers[k]);
-    const auto move = [&](Action action, const auto& from, auto& to) {
+    ClosedLayer layer(network.layers[k], reader->books(k), options.arithmetic);
+    const auto move = [&](Action action, const std::vector<double>& from, std::vector<double>& to) {
       tick();
-      rounded.layers()[k].move(action, from.data(), to.data());
+      reader->move(k, action, from, to);
     };
-    const UnitMoves<Arithmetic> unit_moves(rounded.layers()[k], network.layers[k]);
+    const UnitMoves unit_moves(network.layers[k], options.arithmetic, options.form);
     const auto jump = [&](Action action, std::uint32_t codeword) {
       const std::optional<std::uint32_t> reached = unit_moves(action, codeword);
       if (reached) tick();
@@ -77,8 +77,7 @@ std::optional<std::string> emulation_evidence(const LabelMachine& machine, const
 
 std::optional<Certificate> certify_closed_codewords(const Network& network, const CertifyOptions& options) {
   std::uint64_t pairs = 0;
-  std::optional<Found> found = with_arithmetic(
-      options.arithmetic, [&](auto type) { return find_machine<decltype(type)>(network, options, pairs); });
+  std::optional<Found> found = find_machine(network, options, pairs);
   if (!found) return std::nullopt;
   const std::optional<std::string> emulation =
       emulation_evidence(found->machine, network, options, &found->proof.by_induction);
@@ -186,8 +185,8 @@ std::variant<Certificate, std::string> certify_any_order(const Network& network,
   std::optional<Certificate> certificate = certify_closed_codewords(network, options);
   if (!certificate) return "letters do not take codewords to codewords bit for bit";
   try {
-    std::optional<std::vector<LayerMaps>> maps = with_arithmetic(
-        options.arithmetic, [&](auto type) { return list_maps<decltype(type)>(network, options.form); });
+    std::optional<std::vector<LayerMaps>> maps = with_format(
+        options.arithmetic.storage(), [&](auto type) { return list_maps<decltype(type)>(network, options.form); });
     if (!maps) return "words have too many maps, or infinitely many, or some that would round";
     certificate->claim = Proved{.any_order = true};
     certificate->method = "exact in any order";

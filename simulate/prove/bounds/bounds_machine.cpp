@@ -18,6 +18,7 @@
 #include "krohn/simulate/arithmetic/arithmetic.h"
 #include "krohn/simulate/arithmetic/interval.h"
 #include "krohn/simulate/arithmetic/rounded_matrix.h"
+#include "krohn/simulate/arithmetic/rounded_operations.h"
 #include "krohn/simulate/evaluate/nearest_codeword.h"
 #include "krohn/simulate/prove/claims/closed_layer.h"
 #include "krohn/simulate/prove/pairs/network_machine.h"
@@ -29,10 +30,10 @@ namespace krohn {
 // simulate/arithmetic/apply.h computes with when the question is how far one rounded step can be from the exact one,
 // over a whole ball of states (MATH.md §5).
 //
-// `Exact` keeps no rounding: apply<Exact> encloses A x over real numbers. `Enclosed<A>` follows the arithmetic A: an
-// Enclosure holds every value that A can compute for some state of the ball, and a bound of its distance from what real
-// arithmetic gives for the same state. One rounding adds at most half of the distance of two neighbouring numbers of
-// the format, which is at most u·|v| and as small as u·|v|/2 (Rump's unit in the first place).
+// `Exact` keeps no rounding: apply<Exact> encloses A x over real numbers. `Enclosed` follows an arithmetic: an
+// Enclosure holds every value that it can compute for some state of the ball, and a bound of its distance from what
+// real arithmetic gives for the same state. One rounding adds at most half of the distance of two neighbouring numbers
+// of the format, which is at most u·|v| and as small as u·|v|/2 (Rump's unit in the first place).
 
 struct Exact {
   using Number = Interval;
@@ -77,37 +78,35 @@ Enclosure round_sum(const RoundedFormat& format, const Enclosure& a, const Enclo
 Enclosure round_fused(const RoundedFormat& format, const Enclosure& accumulator, const Enclosure& a,
                       const Enclosure& b);
 
-template <class A>
-struct Enclosed {
+class Enclosed {
+ public:
   using Number = Enclosure;
   using Sum = Enclosure;
-  static constexpr RoundedFormat storage = RoundedFormat::of<typename A::Format>();
-  static constexpr RoundedFormat sums =
-      A::name.kind() == ArithmeticName::Kind::kAccumulatedInFp32 ? RoundedFormat::of<Fp32>() : storage;
-  /// Operands of tf32's products: the exponents of fp32 with 11 digits.
-  static constexpr RoundedFormat operands = {11, Fp32::least_exponent, Fp32::greatest_exponent};
 
-  static Sum load(const Number& number) { return number; }
-  static Sum product(const Number& a, const Sum& b) { return round_product(sums, operand(a), operand(b)); }
-  static Sum add(const Sum& a, const Sum& b) { return round_sum(sums, a, b); }
-  static Sum add_product(const Sum& accumulator, const Number& a, const Sum& b) {
-    if constexpr (A::name.kind() == ArithmeticName::Kind::kFused) return round_fused(sums, accumulator, a, b);
+  explicit Enclosed(ArithmeticName arithmetic)
+      : kind_(arithmetic.kind()),
+        storage_(with_format(arithmetic.storage(), [](auto format) { return RoundedFormat::of<decltype(format)>(); })),
+        sums_(kind_ == ArithmeticName::Kind::kAccumulatedInFp32 ? RoundedFormat::of<Fp32>() : storage_) {}
+
+  Sum load(const Number& number) const { return number; }
+  Sum product(const Number& a, const Sum& b) const { return round_product(sums_, operand(a), operand(b)); }
+  Sum add(const Sum& a, const Sum& b) const { return round_sum(sums_, a, b); }
+  Sum add_product(const Sum& accumulator, const Number& a, const Sum& b) const {
+    if (kind_ == ArithmeticName::Kind::kFused) return round_fused(sums_, accumulator, a, b);
     return add(accumulator, product(a, b));
   }
-  static Number store(const Sum& sum) {
-    if constexpr (sums.digits == storage.digits)
-      return sum;
-    else
-      return round_to(storage, sum);
-  }
+  Number store(const Sum& sum) const { return sums_.digits == storage_.digits ? sum : round_to(storage_, sum); }
 
  private:
-  static Enclosure operand(const Enclosure& value) {
-    if constexpr (A::name.kind() == ArithmeticName::Kind::kTf32)
-      return round_to(operands, value);
-    else
-      return value;
+  /// Operands of tf32's products: the exponents of fp32 with 11 digits.
+  static constexpr RoundedFormat kOperands = {11, Fp32::least_exponent, Fp32::greatest_exponent};
+
+  Enclosure operand(const Enclosure& value) const {
+    return kind_ == ArithmeticName::Kind::kTf32 ? round_to(kOperands, value) : value;
   }
+
+  ArithmeticName::Kind kind_;
+  RoundedFormat storage_, sums_;
 };
 
 namespace {
@@ -115,17 +114,15 @@ namespace {
 constexpr double kMaxEntries = 4e6;
 
 /// The rounded weights as points; one that overflowed makes every bound infinite.
-template <class A>
-RoundedMatrix<Interval> interval_weights(const Transition& transition, Form form) {
-  return round_matrix_by<Interval>(transition.a, form, [](auto weight) {
-    const double number = to_double(round_weight<typename A::Format>(weight));
+RoundedMatrix<Interval> interval_weights(const Transition& transition, Form form, const RoundedOperations& rounding) {
+  return round_matrix_by<Interval>(transition.a, form, [&](auto weight) {
+    const double number = rounding.round(weight);
     return std::isfinite(number) ? Interval(number) : Interval::between(-directed::kInfinity, directed::kInfinity);
   });
 }
-template <class A>
-RoundedMatrix<Enclosure> enclosed_weights(const Transition& transition, Form form) {
-  return round_matrix_by<Enclosure>(transition.a, form, [](auto weight) {
-    const double number = to_double(round_weight<typename A::Format>(weight));
+RoundedMatrix<Enclosure> enclosed_weights(const Transition& transition, Form form, const RoundedOperations& rounding) {
+  return round_matrix_by<Enclosure>(transition.a, form, [&](auto weight) {
+    const double number = rounding.round(weight);
     return Enclosure(number, number, std::isfinite(number) ? 0 : directed::kInfinity);
   });
 }
@@ -198,16 +195,15 @@ std::uint64_t work_of(const RoundedMatrix<Interval>& matrix, std::size_t n) {
 }
 
 /// No entry overflows when it is rounded.
-template <class A>
-bool is_storable(const Eigen::MatrixXd& entries) {
+bool is_storable(const Eigen::MatrixXd& entries, const RoundedOperations& rounding) {
   return std::all_of(entries.data(), entries.data() + entries.size(),
-                     [](double entry) { return std::isfinite(to_double(round_weight<A>(entry))); });
+                     [&](double entry) { return std::isfinite(rounding.round(entry)); });
 }
 
-template <class A>
 class RoundedStepModel final : public StepModel {
  public:
-  RoundedStepModel(const Layer& layer, Form form) {
+  RoundedStepModel(const Layer& layer, ArithmeticName arithmetic, Form form)
+      : rounding_(arithmetic), enclosed_(arithmetic) {
     dimension_ = layer.dimension;
     columns_ = layer.columns;
     initial_ = rounded(layer.initial);
@@ -215,7 +211,7 @@ class RoundedStepModel final : public StepModel {
   }
 
   Eigen::MatrixXd rounded(const Eigen::MatrixXd& entries) const override {
-    return entries.unaryExpr([](double entry) { return to_double(round_weight<A>(entry)); });
+    return entries.unaryExpr([&](double entry) { return rounding_.round(entry); });
   }
 
   IntervalMatrix exact_step(Action action, const Eigen::MatrixXd& c) const override {
@@ -228,13 +224,13 @@ class RoundedStepModel final : public StepModel {
   }
 
   Eigen::MatrixXd step(Action action, const Eigen::MatrixXd& state) const override {
-    std::vector<typename A::Sum> from, to(size());
-    for (Eigen::Index i = 0; i < state.size(); ++i) from.push_back(A::load(round_weight<A>(state(i))));
-    apply<A>(numbers_[action], height(), width(), from.data(), to.data());
+    const Eigen::MatrixXd from = rounded(state);
     Eigen::MatrixXd next(state.rows(), state.cols());
-    for (std::size_t i = 0; i < to.size(); ++i) {
-      if (!stored_additions_[action].empty()) to[i] = A::add(to[i], A::load(stored_additions_[action][i]));
-      next(static_cast<Eigen::Index>(i)) = to_double(A::store(to[i]));
+    apply(numbers_[action], height(), width(), from.data(), next.data(), rounding_);
+    for (std::size_t i = 0; i < size(); ++i) {
+      double& to = next(static_cast<Eigen::Index>(i));
+      if (!stored_additions_[action].empty()) to = rounding_.add(to, stored_additions_[action][i]);
+      to = rounding_.store(to);
     }
     return next;
   }
@@ -251,7 +247,7 @@ class RoundedStepModel final : public StepModel {
     IntervalMatrix centre;
     if (stages.size() > 1) centre = IntervalMatrix(c);
     for (std::size_t j = 0; j < stages.size(); ++j) {
-      apply<Enclosed<A>>(stages[j].matrix, height(), width(), from.data(), to.data());
+      apply(stages[j].matrix, height(), width(), from.data(), to.data(), enclosed_);
       if (j + 1 == stages.size()) break;
       bound.earlier = multiply_up(bound.earlier, stages[j].norm);
       radius = add_up(multiply_up(radius, stages[j].norm), norm_of_errors(to));
@@ -279,15 +275,16 @@ class RoundedStepModel final : public StepModel {
   std::uint32_t width() const { return static_cast<std::uint32_t>(columns_); }
 
   void add(const Transition& transition, Form form) {
-    numbers_.push_back(round_matrix<typename A::Format>(transition.a, form));
-    exact_.push_back(interval_weights<A>(transition, form));
+    numbers_.push_back(
+        round_matrix_by<double>(transition.a, form, [&](auto weight) { return rounding_.round(weight); }));
+    exact_.push_back(interval_weights(transition, form, rounding_));
     add_matrix();
     IntervalMatrix& addition = additions_.emplace_back();
     auto& stored = stored_additions_.emplace_back();
-    for (Eigen::Index i = 0; i < transition.b.size(); ++i) stored.push_back(round_weight<A>(transition.b(i)));
+    for (Eigen::Index i = 0; i < transition.b.size(); ++i) stored.push_back(rounding_.round(transition.b(i)));
     if (!stored.empty()) addition = IntervalMatrix(rounded(transition.b));
     const auto exact_stages = stages_of(exact_.back());
-    const auto stages = stages_of(enclosed_weights<A>(transition, form));
+    const auto stages = stages_of(enclosed_weights(transition, form, rounding_));
     std::vector<Stage>& all = stages_.emplace_back();
     for (std::size_t j = 0; j < stages.size(); ++j)
       all.push_back(
@@ -326,13 +323,15 @@ class RoundedStepModel final : public StepModel {
   void add_and_store(Action action, std::vector<Enclosure>& to, std::vector<double>& errors) const {
     const auto& addition = stored_additions_[action];
     for (std::size_t i = 0; i < to.size(); ++i) {
-      if (!addition.empty()) to[i] = Enclosed<A>::add(to[i], Enclosure(to_double(addition[i])));
-      errors.push_back(Enclosed<A>::store(to[i]).error);
+      if (!addition.empty()) to[i] = enclosed_.add(to[i], Enclosure(addition[i]));
+      errors.push_back(enclosed_.store(to[i]).error);
     }
   }
 
-  std::vector<RoundedMatrix<typename A::Number>> numbers_;
-  std::vector<std::vector<typename A::Number>> stored_additions_;
+  RoundedOperations rounding_;
+  Enclosed enclosed_;
+  std::vector<RoundedMatrix<double>> numbers_;
+  std::vector<std::vector<double>> stored_additions_;
   std::vector<RoundedMatrix<Interval>> exact_;
   std::vector<std::vector<Stage>> stages_;
 };
@@ -341,13 +340,11 @@ class RoundedStepModel final : public StepModel {
 
 std::unique_ptr<StepModel> make_step_model(const Layer& layer, ArithmeticName arithmetic, Form form) {
   if (static_cast<double>(layer.transitions.size()) * layer.dimension * layer.dimension > kMaxEntries) return nullptr;
-  return with_arithmetic(arithmetic, [&](auto a) -> std::unique_ptr<StepModel> {
-    using Model = RoundedStepModel<decltype(a)>;
-    if (!is_storable<decltype(a)>(layer.initial)) return nullptr;
-    for (const Transition& transition : layer.transitions)
-      if (!is_storable<decltype(a)>(transition.b)) return nullptr;
-    return std::make_unique<Model>(layer, form);
-  });
+  const RoundedOperations rounding(arithmetic);
+  if (!is_storable(layer.initial, rounding)) return nullptr;
+  for (const Transition& transition : layer.transitions)
+    if (!is_storable(transition.b, rounding)) return nullptr;
+  return std::make_unique<RoundedStepModel>(layer, arithmetic, form);
 }
 
 namespace {

@@ -2,16 +2,18 @@
 // codewords: the common part of the certificates by closed codewords (MATH.md §5).
 #pragma once
 
-#include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "krohn/automata/cascades/emulation.h"
 #include "krohn/groups/base/time_limit.h"
-#include "krohn/simulate/evaluate/rounded_network.h"
+#include "krohn/simulate/arithmetic/rounded_operations.h"
+#include "krohn/simulate/evaluate/nearest_codeword.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 
 namespace krohn {
@@ -37,33 +39,30 @@ inline LabelLayer wired_layer(const Layer& layer, std::vector<LayerMove>& moves)
 
 /// The states of one layer that its actions reach from H_0, all of them codewords. A state is a codeword of one book;
 /// a move is an action together with the book that decodes after it.
-template <class Arithmetic>
 class ClosedLayer {
  public:
-  using Number = typename Arithmetic::Number;
+  /// Evaluates one action on the numbers of a state, which are held as doubles.
+  using Move = std::function<void(Action, const std::vector<double>& from, std::vector<double>& to)>;
+  /// The codeword of book 0 that the action takes this one of book 0 to, bit for bit, where that is known.
+  using Jump = std::function<std::optional<std::uint32_t>(Action, std::uint32_t)>;
 
-  ClosedLayer(const RoundedNetwork<Arithmetic>& network, std::size_t k, const Layer& layer)
-      : layer_(network.layers()[k]),
+  /// Views the layer's books.
+  ClosedLayer(const Layer& layer, std::span<const NearestCodeword> books, ArithmeticName arithmetic)
+      : rounding_(arithmetic),
+        books_(books),
+        initial_label_(layer.initial_label),
         machine_(wired_layer(layer, moves_)),
-        from_(layer_.size()),
-        to_(layer_.size()),
-        exact_(layer_.size()) {
-    for (const NearestCodeword& book : layer_.books()) {
+        from_(static_cast<std::size_t>(layer.initial.size())),
+        to_(from_.size()) {
+    for (const double entry : layer.initial.reshaped()) initial_.push_back(rounding_.round(entry));
+    for (const NearestCodeword& book : books_) {
       hints_.push_back(book.make_hints());
       known_.emplace_back(book.size(), kNoLabel);
     }
   }
 
-  /// `move(action, from, to)` evaluates one action on vectors of numbers. False as soon as a state is not a codeword.
-  template <class Move>
-  bool close(Move&& move) {
-    return close(move, [](Action, std::uint32_t) { return std::optional<std::uint32_t>(); });
-  }
-
-  /// The same with a short cut: `jump(action, i)` may know that the action takes codeword i of book 0 bit for bit to
-  /// another one of book 0, which is then returned.
-  template <class Move, class Jump>
-  bool close(Move&& move, Jump&& jump) {
+  /// False as soon as a state is not a codeword.
+  bool close(const Move& move, const Jump& jump = {}) {
     if (!find_start()) return false;
     for (Label state = 0; state < states_.size(); ++state) {
       TimeLimit::check();
@@ -72,7 +71,7 @@ class ClosedLayer {
       for (std::size_t i = 0; i < moves_.size(); ++i) {
         const auto [action, book] = moves_[i];
         std::optional<Codeword> reached;
-        if (from.book == 0 && book == 0)
+        if (jump && from.book == 0 && book == 0)
           if (const std::optional<std::uint32_t> index = jump(action, from.index)) reached = Codeword{0, *index};
         if (!reached) {
           TimeLimit::check();
@@ -104,7 +103,7 @@ class ClosedLayer {
 
   /// How many codewords were reached, and the numbers of one.
   Label states() const { return static_cast<Label>(states_.size()); }
-  const std::vector<Number>& numbers(Label state) {
+  const std::vector<double>& numbers(Label state) {
     load(states_[state], from_);
     return from_;
   }
@@ -116,8 +115,8 @@ class ClosedLayer {
 
   bool find_start() {
     for (std::uint32_t book = 0; book < hints_.size(); ++book) {
-      const std::optional<Codeword> start = codeword_of(layer_.initial(), book);
-      if (!start || layer_.books()[book].label(start->index) != layer_.initial_label()) continue;
+      const std::optional<Codeword> start = codeword_of(initial_, book);
+      if (!start || books_[book].label(start->index) != initial_label_) continue;
       machine_.initial = number_of(*start);
       return true;
     }
@@ -125,20 +124,17 @@ class ClosedLayer {
   }
 
   /// The codeword that the decoder picks in the book, if the numbers are that codeword, rounded, bit for bit.
-  std::optional<Codeword> codeword_of(const std::vector<Number>& numbers, std::uint32_t book) {
-    std::transform(numbers.begin(), numbers.end(), exact_.begin(), [](Number number) { return to_double(number); });
-    const std::uint32_t index = layer_.books()[book].nearest(exact_, hints_[book]);
+  std::optional<Codeword> codeword_of(const std::vector<double>& numbers, std::uint32_t book) {
+    const std::uint32_t index = books_[book].nearest(numbers, hints_[book]);
     if (index == NearestCodeword::kNoCodeword) return std::nullopt;
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      const Number entry = round_weight<Arithmetic>(layer_.books()[book].entry(index, i));
-      if (state_bits<Arithmetic>(entry) != state_bits<Arithmetic>(numbers[i])) return std::nullopt;
-    }
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      if (rounding_.round(books_[book].entry(index, i)) != numbers[i]) return std::nullopt;
     return Codeword{book, index};
   }
 
-  void load(const Codeword& codeword, std::vector<Number>& numbers) const {
+  void load(const Codeword& codeword, std::vector<double>& numbers) const {
     for (std::size_t i = 0; i < numbers.size(); ++i)
-      numbers[i] = round_weight<Arithmetic>(layer_.books()[codeword.book].entry(codeword.index, i));
+      numbers[i] = rounding_.round(books_[codeword.book].entry(codeword.index, i));
   }
 
   Label number_of(const Codeword& codeword) {
@@ -146,18 +142,20 @@ class ClosedLayer {
     if (number != kNoLabel) return number;
     number = static_cast<Label>(states_.size());
     states_.push_back(codeword);
-    machine_.shown.push_back(layer_.books()[codeword.book].label(codeword.index));
+    machine_.shown.push_back(books_[codeword.book].label(codeword.index));
     return number;
   }
 
-  const RoundedLayer<Arithmetic>& layer_;
+  RoundedOperations rounding_;
+  std::span<const NearestCodeword> books_;
+  Label initial_label_;
+  std::vector<double> initial_;
   std::vector<LayerMove> moves_;
   LabelLayer machine_;
   std::vector<Codeword> states_;
   std::vector<std::vector<Label>> known_;  ///< book ↦ codeword ↦ its number, kNoLabel when not reached
   std::vector<NearestCodeword::Hints> hints_;
-  std::vector<Number> from_, to_;
-  std::vector<double> exact_;
+  std::vector<double> from_, to_;
 };
 
 /// How the machine was found to emulate the automaton, in words; or nothing when it was not.

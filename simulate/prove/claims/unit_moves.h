@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "krohn/simulate/arithmetic/rounded_operations.h"
 #include "krohn/simulate/evaluate/rounded_network.h"
 
 namespace krohn {
@@ -20,21 +21,18 @@ namespace krohn {
 /// simulate/arithmetic/apply.h, done only where a number is not zero or is mixed with such a one. All else stays zero,
 /// whatever the arithmetic: zeros add up to zero, and a reflection whose key meets zeros alone adds finite weights
 /// times zero to them. Signs of zeros do not count in states (state_bits), and never reach a number that is not zero.
-template <class Arithmetic>
 class UnitMoves {
  public:
-  using Number = typename Arithmetic::Number;
-  using Sum = typename Arithmetic::Sum;
-
-  /// Views the rounded layer. O(weights).
-  UnitMoves(const RoundedLayer<Arithmetic>& rounded, const Layer& layer)
-      : stride_(layer.labels), copies_(layer.decoder.unit_copies), one_(round_weight<Arithmetic>(1)) {
-    for (Action action = 0; copies_ > 0 && action < rounded.actions(); ++action) {
+  /// O(weights of the layer's reflections and maps).
+  UnitMoves(const Layer& layer, ArithmeticName arithmetic, Form form)
+      : rounding_(arithmetic), stride_(layer.labels), copies_(layer.decoder.unit_copies), one_(rounding_.round(1)) {
+    if (copies_ == 0) return;
+    for (const Transition& transition : layer.transitions) {
       targets_.emplace_back();
       reflections_.emplace_back();
-      if (!rounded.addition(action).empty()) continue;
-      if (const auto* gather = std::get_if<Gather>(&rounded.matrix(action))) targets_.back() = targets_of(*gather);
-      if (const auto* product = std::get_if<Factors>(&rounded.matrix(action)))
+      if (transition.b.size() > 0 || form != Form::kStructured) continue;
+      if (const auto* map = std::get_if<MapMatrix>(&transition.a)) targets_.back() = targets_of(gather_of(map->map));
+      if (const auto* product = std::get_if<ReflectionProduct>(&transition.a))
         reflections_.back() = meetings_of(*product);
     }
   }
@@ -44,18 +42,18 @@ class UnitMoves {
   std::optional<std::uint32_t> operator()(Action action, std::uint32_t codeword) const {
     if (copies_ == 0) return std::nullopt;
     if (!targets_[action].empty()) return gathered(targets_[action], codeword);
-    if (reflections_[action].factors != nullptr) return reflected(reflections_[action], codeword);
+    if (!reflections_[action].first.empty()) return reflected(reflections_[action], codeword);
     return std::nullopt;
   }
 
  private:
-  using Factors = RoundedReflections<Number>;
-  using State = std::vector<std::pair<std::uint32_t, Sum>>;  ///< coordinates with their numbers; all others are zero
+  using Factors = RoundedReflections<double>;
+  using State = std::vector<std::pair<std::uint32_t, double>>;  ///< coordinates with their numbers; all others are zero
 
   /// The factors of a product, and by coordinate those whose keys meet it, in order.
   struct Meetings {
-    const Factors* factors = nullptr;
-    std::vector<std::size_t> first;
+    Factors product;
+    std::vector<std::size_t> first;  ///< empty: the action is of another form, or has a weight that overflowed
     std::vector<std::uint32_t> met;
   };
 
@@ -74,12 +72,15 @@ class UnitMoves {
     return targets;
   }
 
-  static Meetings meetings_of(const Factors& product) {
-    Meetings meetings{&product, std::vector<std::size_t>(std::size_t{product.dimension} + 1, 0), {}};
+  Meetings meetings_of(const ReflectionProduct& exact) const {
+    Meetings meetings{{exact.dimension, {}}, std::vector<std::size_t>(std::size_t{exact.dimension} + 1, 0), {}};
+    Factors& product = meetings.product;
+    const auto round = [&](auto weight) { return rounding_.round(weight); };
+    for (const Reflection& factor : exact.factors) product.factors.push_back(round_factor<double>(factor, round));
     for (const auto& factor : product.factors) {
-      if (!std::isfinite(to_double(factor.beta))) return {};
+      if (!std::isfinite(factor.beta)) return {};
       for (const auto& entry : factor.entries) {
-        if (!std::isfinite(to_double(entry.key))) return {};
+        if (!std::isfinite(entry.key)) return {};
         ++meetings.first[entry.position + 1];
       }
     }
@@ -100,18 +101,17 @@ class UnitMoves {
 
   std::optional<std::uint32_t> reflected(const Meetings& meetings, std::uint32_t codeword) const {
     State state;
-    for (std::uint32_t copy = 0; copy < copies_; ++copy)
-      state.emplace_back(copy * stride_ + codeword, Arithmetic::load(one_));
+    for (std::uint32_t copy = 0; copy < copies_; ++copy) state.emplace_back(copy * stride_ + codeword, one_);
     std::optional<std::uint32_t> next = next_factor(meetings, state, 0);
     while (next) {
-      reflect(meetings.factors->factors[*next], state);
+      reflect(meetings.product.factors[*next], state);
       next = next_factor(meetings, state, *next + 1);
     }
     std::vector<std::uint32_t> ones;
     for (const auto& [position, sum] : state) {
-      const auto bits = state_bits<Arithmetic>(Arithmetic::store(sum));
-      if (bits == 0) continue;
-      if (bits != state_bits<Arithmetic>(one_)) return std::nullopt;
+      const double stored = rounding_.store(sum);
+      if (stored == 0) continue;
+      if (stored != one_) return std::nullopt;
       ones.push_back(position);
     }
     return codeword_at(std::move(ones));
@@ -130,21 +130,21 @@ class UnitMoves {
   }
 
   /// One factor, as apply.h has it.
-  static void reflect(const typename Factors::Factor& factor, State& state) {
-    const auto at = [&](std::uint32_t position) -> Sum& {
+  void reflect(const Factors::Factor& factor, State& state) const {
+    const auto at = [&](std::uint32_t position) -> double& {
       for (auto& [known, sum] : state)
         if (known == position) return sum;
-      return state.emplace_back(position, Sum(0)).second;
+      return state.emplace_back(position, 0.0).second;
     };
-    Sum dot = Arithmetic::product(factor.entries[0].key, at(factor.entries[0].position));
+    double dot = rounding_.product(factor.entries[0].key, at(factor.entries[0].position));
     for (std::size_t e = 1; e < factor.entries.size(); ++e)
-      dot = Arithmetic::add_product(dot, factor.entries[e].key, at(factor.entries[e].position));
-    const Sum scaled = Arithmetic::product(factor.beta, dot);
+      dot = rounding_.add_product(dot, factor.entries[e].key, at(factor.entries[e].position));
+    const double scaled = rounding_.product(factor.beta, dot);
     for (const auto& entry : factor.entries) {
-      Sum& sum = at(entry.position);
-      sum = Arithmetic::add_product(sum, -entry.key, scaled);
+      double& sum = at(entry.position);
+      sum = rounding_.add_product(sum, -entry.key, scaled);
     }
-    std::erase_if(state, [](const auto& known) { return known.second == Sum(0); });
+    std::erase_if(state, [](const auto& known) { return known.second == 0.0; });
   }
 
   /// The codeword whose ones are exactly at these coordinates.
@@ -156,8 +156,9 @@ class UnitMoves {
     return ones[0];
   }
 
+  RoundedOperations rounding_;
   std::uint32_t stride_, copies_;
-  Number one_;
+  double one_;
   std::vector<std::vector<std::uint32_t>> targets_;  ///< of actions that gather; empty for others
   std::vector<Meetings> reflections_;                ///< of actions that reflect
 };
@@ -166,22 +167,13 @@ class UnitMoves {
 /// simulate/prove/claims/unit_moves.h knows where it goes.
 class UnitRun {
  public:
-  virtual ~UnitRun() = default;
-  virtual void reset() = 0;
-  /// The readout, or kNoState. Nothing once a layer leaves its unit codewords: the numbers have to be written
-  /// out then, and this run is over until `reset`.
-  virtual std::optional<State> step(Letter letter) = 0;
-};
-
-template <class Arithmetic>
-class UnitRunOf final : public UnitRun {
- public:
-  UnitRunOf(const Network& network, Form form) : network_(network, form), labels_(network.layers.size()) {
+  UnitRun(const Network& network, ArithmeticName arithmetic, Form form)
+      : network_(network, form), labels_(network.layers.size()) {
     for (std::size_t k = 0; k < network.layers.size(); ++k) {
-      const RoundedLayer<Arithmetic>& layer = network_.layers()[k];
-      const std::optional<std::uint32_t> start = codeword_of_start(layer);
-      if (network.layers[k].decoder.unit_copies == 0 || !start) return;
-      moves_.emplace_back(layer, network.layers[k]);
+      const Layer& layer = network.layers[k];
+      const std::optional<std::uint32_t> start = codeword_of_start(network_.layers()[k], arithmetic);
+      if (layer.decoder.unit_copies == 0 || !start) return;
+      moves_.emplace_back(layer, arithmetic, form);
       start_.push_back(*start);
     }
     reset();
@@ -190,12 +182,14 @@ class UnitRunOf final : public UnitRun {
   /// Every layer has unit codewords, and starts at one.
   bool is_possible() const { return moves_.size() == network_.layers().size(); }
 
-  void reset() override { now_ = start_; }
+  void reset() { now_ = start_; }
 
-  std::optional<State> step(Letter letter) override {
+  /// The readout, or kNoState. Nothing once a layer leaves its unit codewords: the numbers have to be written
+  /// out then, and this run is over until `reset`.
+  std::optional<State> step(Letter letter) {
     Context context = letter;
     for (std::size_t k = 0; k < now_.size(); ++k) {
-      const RoundedLayer<Arithmetic>& layer = network_.layers()[k];
+      const RoundedLayer<Fp64>& layer = network_.layers()[k];
       if (context == kNoContext || layer.book_of(context) != 0) return std::nullopt;
       const auto reached = moves_[k](layer.action_of(context), now_[k]);
       if (!reached) return std::nullopt;
@@ -207,30 +201,28 @@ class UnitRunOf final : public UnitRun {
   }
 
  private:
-  static std::optional<std::uint32_t> codeword_of_start(const RoundedLayer<Arithmetic>& layer) {
+  static std::optional<std::uint32_t> codeword_of_start(const RoundedLayer<Fp64>& layer, ArithmeticName arithmetic) {
+    const RoundedOperations rounding(arithmetic);
     const NearestCodeword& book = layer.books()[0];
     for (std::uint32_t codeword = 0; codeword < book.size(); ++codeword) {
       if (book.label(codeword) != layer.initial_label()) continue;
       for (std::size_t i = 0; i < layer.size(); ++i)
-        if (to_double(layer.initial()[i]) != book.entry(codeword, i)) return std::nullopt;
+        if (rounding.round(layer.initial()[i]) != book.entry(codeword, i)) return std::nullopt;
       return codeword;
     }
     return std::nullopt;
   }
 
-  RoundedNetwork<Arithmetic> network_;
-  std::vector<UnitMoves<Arithmetic>> moves_;
+  RoundedNetwork<Fp64> network_;  ///< for the wiring and the code books
+  std::vector<UnitMoves> moves_;
   std::vector<std::uint32_t> start_, now_;  ///< codewords
   std::vector<Label> labels_;
 };
 
 /// Nothing where some layer has other states.
 inline std::unique_ptr<UnitRun> make_unit_run(const Network& network, ArithmeticName arithmetic, Form form) {
-  return with_arithmetic(arithmetic, [&](auto type) -> std::unique_ptr<UnitRun> {
-    auto run = std::make_unique<UnitRunOf<decltype(type)>>(network, form);
-    if (!run->is_possible()) return nullptr;
-    return run;
-  });
+  auto run = std::make_unique<UnitRun>(network, arithmetic, form);
+  return run->is_possible() ? std::move(run) : nullptr;
 }
 
 }  // namespace krohn

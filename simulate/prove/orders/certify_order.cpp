@@ -433,22 +433,28 @@ class OneLetter {
  public:
   using Number = typename A::Number;
 
-  explicit OneLetter(const OrderedLayer<A>& layer) : layer_(layer) {
+  explicit OneLetter(const OrderedLayer<A>& layer) : layer_(layer), from_(layer.rounded().size()), to_(from_.size()) {
     if (layer.affine() != nullptr)
       sums_ = layer.affine()->make_sums();
     else
       chunk_.emplace(layer.dimension(), layer.columns(), layer.factors_per_letter());
   }
 
-  void operator()(Action action, const std::vector<Number>& from, std::vector<Number>& to) {
-    if (!chunk_) return layer_.affine()->apply(layer_.affine()->letter(action), from.data(), to.data(), sums_);
-    chunk_->start(from.data());
-    for (const auto& factor : layer_.reflections()[action].factors) chunk_->append(factor);
-    chunk_->state(to.data());
+  void operator()(Action action, const std::vector<double>& from, std::vector<double>& to) {
+    std::ranges::transform(from, from_.begin(), from_double<Number>);
+    if (chunk_) {
+      chunk_->start(from_.data());
+      for (const auto& factor : layer_.reflections()[action].factors) chunk_->append(factor);
+      chunk_->state(to_.data());
+    } else {
+      layer_.affine()->apply(layer_.affine()->letter(action), from_.data(), to_.data(), sums_);
+    }
+    std::ranges::transform(to_, to.begin(), to_double<Number>);
   }
 
  private:
   const OrderedLayer<A>& layer_;
+  std::vector<Number> from_, to_;
   std::vector<typename A::Sum> sums_;
   std::optional<ReflectionChunk<A>> chunk_;
 };
@@ -469,20 +475,15 @@ std::optional<ExactNetwork> find_exact(const Network& network, const OrderedNetw
   const ExactnessLimits limits{.max_maps = options.max_pairs, .max_bytes = options.max_bytes};
   for (std::size_t k = 0; k < network.layers.size(); ++k) {
     const OrderedLayer<A>& layer = ordered.layers()[k];
-    ClosedLayer<A> closed(ordered.rounded(), k, network.layers[k]);
+    ClosedLayer closed(network.layers[k], layer.rounded().books(), options.arithmetic);
     OneLetter<A> one_letter(layer);
-    const auto move = [&](Action action, const auto& from, auto& to) {
+    const auto move = [&](Action action, const std::vector<double>& from, std::vector<double>& to) {
       if (++exact.pairs % (1 << 16) == 0 && options.progress) options.progress(exact.pairs);
       one_letter(action, from, to);
     };
     if (!closed.close(move)) return std::nullopt;
     StateExtent extent;
-    std::vector<double> numbers;
-    for (Label state = 0; state < closed.states(); ++state) {
-      numbers.clear();
-      for (const auto number : closed.numbers(state)) numbers.push_back(to_double(number));
-      extent.add(numbers, layer.dimension());
-    }
+    for (Label state = 0; state < closed.states(); ++state) extent.add(closed.numbers(state), layer.dimension());
     const std::optional<std::string> reason = exactness(layer, extent, limits);
     if (!reason) return std::nullopt;
     exact.evidence.push_back(*reason);
@@ -500,24 +501,21 @@ Certificate begin_certificate(const CertifyOptions& options) {
   return certificate;
 }
 
-template <class A>
-std::optional<Certificate> certify_associations(const Network& network, const OrderedNetwork<A>& ordered,
-                                                const CertifyOptions& options) {
-  const std::optional<ExactNetwork> exact = find_exact<A>(network, ordered, options);
-  if (!exact) return std::nullopt;
-  const std::optional<std::string> emulation = emulation_evidence(exact->machine, network, options);
+std::optional<Certificate> certify_exact_network(const ExactNetwork& exact, const Network& network,
+                                                 const CertifyOptions& options) {
+  const std::optional<std::string> emulation = emulation_evidence(exact.machine, network, options);
   if (!emulation) return std::nullopt;
   Certificate certificate = begin_certificate(options);
-  certificate.claim = Proved{.every_association = exact->only_maps};
+  certificate.claim = Proved{.every_association = exact.only_maps};
   certificate.method = "exact in every association";
-  certificate.pairs = exact->pairs;
+  certificate.pairs = exact.pairs;
   certificate.evidence = fmt::format(
       "every action takes every codeword to a codeword ({}), the labels so found emulate the automaton {}, and "
       "{}nothing rounds",
-      counted(exact->pairs, "pair"), *emulation, exact->only_maps ? "once the letters' matrices are stored " : "");
-  for (std::size_t k = 0; k < exact->evidence.size(); ++k)
-    certificate.evidence += exact->evidence.size() == 1 ? fmt::format(": {}", exact->evidence[k])
-                                                        : fmt::format("; layer {}: {}", k + 1, exact->evidence[k]);
+      counted(exact.pairs, "pair"), *emulation, exact.only_maps ? "once the letters' matrices are stored " : "");
+  for (std::size_t k = 0; k < exact.evidence.size(); ++k)
+    certificate.evidence += exact.evidence.size() == 1 ? fmt::format(": {}", exact.evidence[k])
+                                                       : fmt::format("; layer {}: {}", k + 1, exact.evidence[k]);
   return certificate;
 }
 
@@ -549,8 +547,11 @@ Certificate certify_order(const Network& network, const CertifyOptions& options)
   return with_arithmetic(options.arithmetic, [&](auto type) {
     using A = decltype(type);
     const OrderedNetwork<A> ordered(network, options.form, options.order);
-    if (auto exact = within_time(0.5, [&] { return certify_associations<A>(network, ordered, options); }))
-      return *std::move(exact);
+    auto proved = within_time(0.5, [&]() -> std::optional<Certificate> {
+      const std::optional<ExactNetwork> exact = find_exact<A>(network, ordered, options);
+      return exact ? certify_exact_network(*exact, network, options) : std::nullopt;
+    });
+    if (proved) return *std::move(proved);
     if (network.layers.size() > 1)
       return undecided(options, "a layer rounds or leaves its codewords, and the search in this order takes one layer");
     System<A> system(network, ordered);

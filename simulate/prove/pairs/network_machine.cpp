@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "krohn/groups/base/float_environment.h"
+#include "krohn/simulate/arithmetic/rounded_operations.h"
 #include "krohn/simulate/evaluate/rounded_network.h"
 
 namespace krohn {
@@ -72,6 +73,15 @@ class ReaderIn final : public NetworkReader {
       for (std::size_t i = 0; i < layer.size(); ++i) list.push_back(to_double(*number++));
     }
   }
+
+  void move(std::size_t k, Action action, const std::vector<double>& from, std::vector<double>& to) const override {
+    std::ranges::transform(from, from_.begin(), from_double<Number>);
+    network_.layers()[k].move(action, from_.data(), to_.data());
+    std::transform(to_.begin(), to_.begin() + static_cast<std::ptrdiff_t>(to.size()), to.begin(), to_double<Number>);
+    if (decodes_) loaded_.clear();
+  }
+
+  std::span<const NearestCodeword> books(std::size_t k) const override { return network_.layers()[k].books(); }
 
  private:
   /// Into `from_` and `pre_`.

@@ -6,12 +6,14 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "krohn/automata/cascades/emulation.h"
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/constructions/network/network.h"
 #include "krohn/simulate/arithmetic/arithmetic_name.h"
+#include "krohn/simulate/evaluate/nearest_codeword.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
 #include "krohn/simulate/run/letter_reader.h"
 
@@ -34,6 +36,9 @@ class NetworkReader : public LetterReader {
  public:
   /// With kLabels: the labels, the phase and the numbers of the memory.
   virtual void describe(const Memory& memory, ReachedPair& pair) const = 0;
+  /// One action of layer k, whatever the memory: from and to numbers of the storage format, as doubles.
+  virtual void move(std::size_t k, Action action, const std::vector<double>& from, std::vector<double>& to) const = 0;
+  virtual std::span<const NearestCodeword> books(std::size_t k) const = 0;
 };
 
 /// Precondition: !arithmetic.is_exact().

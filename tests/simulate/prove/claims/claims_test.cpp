@@ -58,7 +58,7 @@ Known compare(const Layer& layer, bool all_known) {
     with_arithmetic(name, [&](auto type) {
       using A = decltype(type);
       const RoundedLayer<A> rounded(layer, Form::kStructured);
-      const UnitMoves<A> short_way(rounded, layer);
+      const UnitMoves short_way(layer, name, Form::kStructured);
       for (Action action = 0; action < layer.transitions.size(); ++action)
         for (std::uint32_t i = 0; i < layer.labels; ++i, ++known.all) {
           const auto expected = written_out<A>(rounded, layer, action, i), found = short_way(action, i);
@@ -151,7 +151,7 @@ TEST_CASE("a key that overflows makes zeros into NaN, wherever it is") {
   for (const std::int32_t value : {65519, 65520}) {
     Layer layer = unit_layer(3, 1, {ReflectionProduct{3, {reflection({{0, value}, {1, -value}}, 0)}}});
     const RoundedLayer<Fp16> rounded(layer, Form::kStructured);
-    const UnitMoves<Fp16> short_way(rounded, layer);
+    const UnitMoves short_way(layer, Precision::kFp16, Form::kStructured);
     const auto expected = written_out<Fp16>(rounded, layer, 0, 2);
     CHECK(expected.has_value() == (value == 65519));
     CHECK(short_way(0, 2) == expected);
