@@ -175,7 +175,7 @@ void transpose(const Real* from, std::size_t from_stride, std::size_t rows, std:
       const Real* const source = from + j * from_stride + i;
       Real* const target = to + i * to_stride + j;
       if constexpr (sizeof(Real) == 4) {
-        // By vectors in so many words.
+        // The compiler does not find the shuffles of a transposition by itself.
         typedef float Four __attribute__((vector_size(16)));
         typedef std::int32_t Places __attribute__((vector_size(16)));
         Four r[4];

@@ -52,7 +52,7 @@ TEST_CASE("combined rows and their gradients are those written out") {
       CAPTURE(terms);
       CAPTURE(columns);
       std::vector<std::uint32_t> source;
-      for (std::uint32_t t = 0; t < kRows; ++t) source.push_back(t * t % kOwn);
+      for (std::uint32_t t = 0; t < kRows; ++t) source.push_back(static_cast<std::uint32_t>(t * t % kOwn));
       const Lists<double> given = {drawn(kRows * terms, 1), drawn(terms * columns, 2), drawn(kOwn * columns, 3)};
       const std::vector<double> by_to = drawn(kRows * columns, 4);
       const auto written = [&](const Lists<double>& lists) {
