@@ -429,6 +429,9 @@ ModelVerdict verify_reader(const ReadModel& model, const Question& question) {
   if (question.against) compare_with_language(verdict, model, question);
   if (question.random.length > 0) test(verdict, model, question);
   if (verdict.certificate.method == "another language") return verdict;
+  // A word fails as operations state, in their format, whatever runtimes a proof was to hold.
+  if (how.any_order && model.operations && verdict.certificate.is<Refuted>())
+    verdict.certificate.arithmetic = model.operations->format;
   tell_answers(verdict, model, question.name);
   verdict.certificate.language = language_to_write(model.tracked);
   give_file(verdict, model, question);

@@ -370,6 +370,12 @@ TEST_CASE("a cell that does not forget disturbances is trained on until it does,
   CHECK(contains(contents(place / "bf16.cert"), "\"arithmetic\":\"bf16\",\"form\":\"operations\",\"order\":\"any\""));
   CHECK(contains(place.shell("krohn check bf16.cert proved").out, "bf16, "));
   CHECK(contains(place.shell("krohn verify proved --any-order --precision fp64").err, "or bf16"));
+  // A word fails in the arithmetic that reads it.
+  REQUIRE(place.shell("krohn train parity --model gru:hidden=4 --steps 0 -o raw").status == 0);
+  const Outcome fails = place.shell("krohn verify raw --any-order --precision bf16");
+  CHECK(fails.status == 1);
+  CHECK(contains(fails.out, "\n  fp32, letter after letter, every operation rounded separately"));
+  CHECK(contains(place.shell("krohn verify raw --any-order --precision bf16 --json").out, "\"arithmetic\": \"fp32\""));
   const Outcome any = place.shell("krohn verify proved --any-order --certificate any.cert");
   CHECK(any.status == 0);
   CHECK(contains(any.out, "with sums in any order, with or without FMA, functions within 8 units\n"));

@@ -238,7 +238,11 @@ int run_verify(VerifyArguments options) {
     fmt::print(stderr, "krohn: {} is not written: {}\n", options.certificate, why);
   else if (!options.certificate.empty())
     write_certificate(options.certificate, verdict.certificate, *model);
-  if (model->network() == nullptr && verdict.certificate.holds_in_any_order()) question.how.any_order = true;
+  if (model->network() == nullptr) {
+    const bool is_refuted = verdict.certificate.is<Refuted>();
+    question.how.any_order = verdict.certificate.holds_in_any_order() || (question.how.any_order && !is_refuted);
+    question.how.arithmetic = verdict.certificate.arithmetic;
+  }
   if (options.json) {
     print_json(verdict_json(options, *model, verdict));
   } else {
