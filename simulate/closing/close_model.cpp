@@ -29,18 +29,23 @@ bool has_reflections(const SequenceModel<float>& model) { return mixer_of<Reflec
 /// States of a rounded model are about as many as those of its automaton; one with many more is not closed.
 constexpr std::uint64_t kMaxPairs = 200'000, kLongLetters = 20'000;
 
-Certificate prove(const SequenceModel<float>& model, const Task& task, const char* name, std::uint64_t most_pairs) {
+Certificate prove(const SequenceModel<float>& model, const Task& task, const TrainOptions& training, const char* name,
+                  std::uint64_t most_pairs) {
   const ReadModel read = subject_of(trained_machine(model, task, Precision::kFp32), task);
   Question question;
   question.subject = &read;
   question.name = name;
   question.how.max_pairs = most_pairs;
   question.how.long_letters = kLongLetters;
+  if (training.any_order_in) {
+    question.how.any_order = true;
+    question.how.arithmetic = *training.any_order_in;
+  }
   return verify(question).certificate;
 }
 
-Certificate prove(const SequenceModel<float>& model, const Task& task) {
-  return prove(model, task, "the rounded model", kMaxPairs);
+Certificate prove(const SequenceModel<float>& model, const Task& task, const TrainOptions& training) {
+  return prove(model, task, training, "the rounded model", kMaxPairs);
 }
 
 }  // namespace
@@ -70,7 +75,7 @@ double most_expected_pairs(const Contraction& contraction, const Dfa& automaton)
 std::string why_open(const Certificate& certificate) {
   if (const auto word = certificate.failing_word())
     return fmt::format("it is wrong on a word of {}", counted(word->size(), "letter"));
-  return "it is undecided: " + certificate.limit;
+  return "it is undecided: " + (certificate.limit.empty() ? certificate.evidence : certificate.limit);
 }
 
 }  // namespace
@@ -89,7 +94,7 @@ ProvedClosing prove_as_trained(const SequenceModel<float>& model, const Task& ta
   const bool is_promising =
       training.contract > 0 && most_expected_pairs(contraction, input_machine(task).automaton) < 100 * kManyPairs;
   ProvedClosing result;
-  result.certificate = prove(model, task, "the trained model", is_promising ? kManyPairs : kFewPairs);
+  result.certificate = prove(model, task, training, "the trained model", is_promising ? kManyPairs : kFewPairs);
   if (!result.certificate.is<Proved>()) {
     result.closing.what =
         fmt::format("as trained, {}; of a disturbance {:.2g} is left after 8 letters, {:.2g} after 24",
@@ -129,7 +134,7 @@ ProvedClosing proved_behind(Closing closing, const std::vector<bool>& is_free, c
   result.closing = std::move(closing);
   if (result.closing.model == nullptr) return result;
   const auto is_decided = [&] {
-    result.certificate = prove(*result.closing.model, task);
+    result.certificate = prove(*result.closing.model, task, training);
     // The read-out does not change which states there are, so that too many stay too many.
     return result.certificate.is<Proved>() || result.certificate.pairs >= kMaxPairs;
   };
@@ -163,7 +168,7 @@ ProvedClosing close_and_prove(const SequenceModel<float>& model, const Task& tas
     return other.closing.model == nullptr ? std::move(result) : std::move(other);
   }
   result.closing = close_linear(model, task);
-  if (result.closing.model != nullptr) result.certificate = prove(*result.closing.model, task);
+  if (result.closing.model != nullptr) result.certificate = prove(*result.closing.model, task, training);
   return result;
 }
 

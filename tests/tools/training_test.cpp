@@ -351,12 +351,13 @@ TEST_CASE("a cell that does not forget disturbances is trained on until it does,
   CHECK(contains(open.out, "measured along 32 words: of a small disturbance of its memory "));
   CHECK(contains(open.out, "--contract 3"));
   CHECK(contains(place.shell("krohn verify plain --max-pairs 20000 --json").out, "\"contraction\": {"));
-  const std::string on = gru + "--rates 3e-3 --steps 1500 --certify -o proved --init ";
+  const std::string on = gru + "--rates 3e-3 --steps 1500 --certify --any-order --precision bf16 -o proved --init ";
   const Outcome proved = place.shell(on + "plain --contract 3");
   CAPTURE(proved.out);
   REQUIRE(proved.status == 0);
-  CHECK(contains(proved.out, "proved for words of every length"));
+  CHECK(contains(proved.out, "proved for words of every length, in bf16, with fp32 sums in any order"));
   CHECK(contains(proved.out, "; as trained, nothing rounded"));
+  CHECK(contains(contents(place / "proved/run.json"), "\"any_order\": true,\n  \"precision\": \"bf16\","));
   CHECK(contains(contents(place / "proved/run.json"), "\"contract\": 3.0,"));
   CHECK(contents(place / "proved/parameters.safetensors") == contents(place / "proved/trained.safetensors"));
   CHECK_FALSE(contains(place.shell("krohn verify proved --certificate cell.cert --json").out, "contraction"));
@@ -399,6 +400,8 @@ TEST_CASE("a cell that does not forget disturbances is trained on until it does,
   CHECK(contains(unfit.err, "plain holds gru:layers=1,hidden=16,inputs=16, not lstm:"));
   CHECK(contains(place.shell(line + "bilinear --contract 3 -o no").err, "only cells can"));
   CHECK(contains(place.shell(gru + "--contract 3 --device cuda -o no").err, "take --device cpu"));
+  CHECK(contains(place.shell(gru + "--certify --any-order -o no").err, "add --contract 3"));
+  CHECK(contains(place.shell(gru + "--contract 3 --certify --precision bf16 -o no").err, "add --any-order"));
   CHECK(!std::filesystem::exists(place / "no"));
 }
 
@@ -542,6 +545,8 @@ TEST_CASE("run.json has every option, and the test of every run") {
                      {"patience", 0},
                      {"stop_at", 0.0},
                      {"certify", false},
+                     {"any_order", false},
+                     {"precision", "fp32"},
                      {"device", "cpu"}};
   for (const auto& [name, value] : options.items()) {
     CAPTURE(name);

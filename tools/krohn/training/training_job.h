@@ -19,7 +19,7 @@
 namespace krohn {
 
 struct TrainArguments {
-  std::string task, model, output, init, schedule = "constant", device = "cpu";
+  std::string task, model, output, init, schedule = "constant", device = "cpu", precision = "fp32";
   std::optional<LengthRange> lengths;  ///< the task's own without
   std::vector<double> rates{1e-3};
   std::uint64_t words = 64, validation_words = TrainOptions{}.validation_words, seeds = 1, checkpoint_every = 0;
@@ -28,7 +28,7 @@ struct TrainArguments {
   unsigned threads = 0;
   LanguageOptions reading;
   ShardOptions shards;
-  bool json = false, certify = false;
+  bool json = false, certify = false, any_order = false;
 };
 
 /// The options that say what a run is: those of run.json, of the command that a report prints, and, as far as it has

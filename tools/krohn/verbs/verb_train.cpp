@@ -197,6 +197,10 @@ void check_training(const TrainArguments& options) {
   if (training.validate_every == 0) throw InputError("--validate-every", "at least one");
   if (training.keep_most_right && training.patience > 0)
     throw InputError("--keep-most-right", "takes no --patience, which waits for a smaller loss");
+  if (options.any_order && !(options.certify && training.contract > 0))
+    throw InputError("--any-order", "is for proofs of what learns to contract: add --contract 3 --certify");
+  if (options.precision != "fp32" && !options.any_order)
+    throw InputError("--precision", "is that of proofs for every order of sums: add --any-order");
   if (training.keep_most_right && options.certify)
     throw InputError("--keep-most-right", "takes no --certify, which rounds the last parameters");
   const OptimiserOptions& by = training.optimiser;
@@ -298,6 +302,8 @@ int train(TrainArguments options) {
   if (options.task.empty()) throw InputError("train needs TASK: one of `krohn tasks --list`, or a language");
   require_output(options.output, "the run", "FOLDER");
   options.training.optimiser.schedule = parse_schedule(options.schedule);
+  if (options.any_order)
+    options.training.any_order_in = options.precision == "bf16" ? Precision::kBf16 : Precision::kFp32;
   const bool is_rival = options.model.starts_with(kRivalPrefix);
   if (options.device == "auto" &&
       (options.certify || options.training.contract > 0 || is_rival || options.shards.any()))
