@@ -8,6 +8,7 @@
 #include <cassert>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -369,6 +370,14 @@ void require(bool checked) {
 
 Synchronisation synchronise(const Dfa& dfa, std::uint64_t max_sets) {
   Synchronisation found;
+  for (Letter letter = 0; letter < dfa.letters() && dfa.states() > 1; ++letter) {  // a reset, whatever the pairs do
+    const auto is_reset = [&](State state) { return dfa.next(state, letter) == dfa.next(0, letter); };
+    if (!std::ranges::all_of(std::views::iota(State{0}, dfa.states()), is_reset)) continue;
+    found.answer = Answer::kYes;
+    found.word = {letter};
+    found.is_shortest = true;
+    return found;
+  }
   if (std::uint64_t{dfa.states()} * dfa.states() / 2 > kMaxPairs / std::max<Letter>(1, dfa.letters())) {
     found.limit =
         fmt::format("the pairs of {} states are too many to compare under {} letters", dfa.states(), dfa.letters());

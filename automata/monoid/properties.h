@@ -89,7 +89,7 @@ struct Synchronisation {
 /// Decides by the graph of pairs (Černý 1964; Eppstein 1990): a word exists exactly when every two states meet. The
 /// word is a shortest one where a breadth-first search over sets of states ends within `max_sets` sets, otherwise that
 /// of Eppstein's greedy algorithm. All states count. O(states² · letters) for the answer; unknown where that is more
-/// than 2^27 pairs × letters.
+/// than 2^27 pairs × letters and no letter alone takes every state to one.
 Synchronisation synchronise(const Dfa& dfa, std::uint64_t max_sets = std::uint64_t{1} << 18);
 
 /// "by \"baaab\", 5 letters, no shorter word does", "no word takes states 1 and 2 to one", or the limit.
