@@ -29,23 +29,26 @@ bool has_reflections(const SequenceModel<float>& model) { return mixer_of<Reflec
 /// States of a rounded model are about as many as those of its automaton; one with many more is not closed.
 constexpr std::uint64_t kMaxPairs = 200'000, kLongLetters = 20'000;
 
-Certificate prove(const SequenceModel<float>& model, const Task& task, const TrainOptions& training, const char* name,
-                  std::uint64_t most_pairs) {
+Certificate prove(const SequenceModel<float>& model, const Task& task, const std::optional<Precision>& any_order_in,
+                  const char* name, std::uint64_t most_pairs) {
   const ReadModel read = subject_of(trained_machine(model, task, Precision::kFp32), task);
   Question question;
   question.subject = &read;
   question.name = name;
   question.how.max_pairs = most_pairs;
   question.how.long_letters = kLongLetters;
-  if (training.any_order_in) {
+  if (any_order_in) {
     question.how.any_order = true;
-    question.how.arithmetic = *training.any_order_in;
+    question.how.arithmetic = *any_order_in;
   }
   return verify(question).certificate;
 }
 
-Certificate prove(const SequenceModel<float>& model, const Task& task, const TrainOptions& training) {
-  return prove(model, task, training, "the rounded model", kMaxPairs);
+/// A rounded model: letter after letter first, where its pairs are few, and whatever the order once that succeeds.
+Certificate prove_rounded(const SequenceModel<float>& model, const Task& task, const TrainOptions& training) {
+  Certificate certificate = prove(model, task, {}, "the rounded model", kMaxPairs);
+  if (!training.any_order_in || !certificate.is<Proved>()) return certificate;
+  return prove(model, task, training.any_order_in, "the rounded model", kMaxPairs);
 }
 
 }  // namespace
@@ -94,7 +97,8 @@ ProvedClosing prove_as_trained(const SequenceModel<float>& model, const Task& ta
   const bool is_promising =
       training.contract > 0 && most_expected_pairs(contraction, input_machine(task).automaton) < 100 * kManyPairs;
   ProvedClosing result;
-  result.certificate = prove(model, task, training, "the trained model", is_promising ? kManyPairs : kFewPairs);
+  result.certificate =
+      prove(model, task, training.any_order_in, "the trained model", is_promising ? kManyPairs : kFewPairs);
   if (!result.certificate.is<Proved>()) {
     result.closing.what =
         fmt::format("as trained, {}; of a disturbance {:.2g} is left after 8 letters, {:.2g} after 24",
@@ -134,7 +138,7 @@ ProvedClosing proved_behind(Closing closing, const std::vector<bool>& is_free, c
   result.closing = std::move(closing);
   if (result.closing.model == nullptr) return result;
   const auto is_decided = [&] {
-    result.certificate = prove(*result.closing.model, task, training);
+    result.certificate = prove_rounded(*result.closing.model, task, training);
     // The read-out does not change which states there are, so that too many stay too many.
     return result.certificate.is<Proved>() || result.certificate.pairs >= kMaxPairs;
   };
@@ -168,7 +172,7 @@ ProvedClosing close_and_prove(const SequenceModel<float>& model, const Task& tas
     return other.closing.model == nullptr ? std::move(result) : std::move(other);
   }
   result.closing = close_linear(model, task);
-  if (result.closing.model != nullptr) result.certificate = prove(*result.closing.model, task, training);
+  if (result.closing.model != nullptr) result.certificate = prove_rounded(*result.closing.model, task, training);
   return result;
 }
 
