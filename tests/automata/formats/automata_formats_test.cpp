@@ -1,23 +1,13 @@
-#include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <filesystem>
-#include <map>
-#include <set>
-#include <tuple>
-
 #include "krohn/automata/formats/format_file.h"
 #include "krohn/automata/formats/format_gap.h"
 #include "krohn/automata/formats/format_mata.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/regex/regex.h"
 #include "krohn/groups/base/atomic_file.h"
-#include "krohn/groups/base/error.h"
 #include "tests/automata/formats/format_samples.h"
 #include "tests/automata/random_automata.h"
 #include "tests/automata/reference_minimise.h"
-#include "tests/error_of.h"
-#include "tests/scratch.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,9 +1,3 @@
-#include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <memory>
-#include <random>
 #include <regex>
 
 #include "krohn/automata/language.h"
@@ -12,11 +6,9 @@
 #include "krohn/automata/regex/regex.h"
 #include "krohn/automata/regex/regex_of.h"
 #include "krohn/automata/regex/regex_syntax.h"
-#include "krohn/groups/base/error.h"
 #include "tests/automata/random_automata.h"
 #include "tests/automata/reference_matches.h"
-#include "tests/error_of.h"
-#include "tests/scratch.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 
