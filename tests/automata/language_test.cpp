@@ -1,9 +1,6 @@
 #include "krohn/automata/language.h"
-
-#include <doctest/doctest.h>
-
 #include "krohn/automata/regex/regex.h"
-#include "krohn/groups/base/error.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,12 +1,8 @@
 // tests/automata/random_automata.h — random automata from a seed, for the property tests of this floor.
 #pragma once
 
-#include <algorithm>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "krohn/automata/dfa/dfa.h"
+#include "tests/testing.h"
 
 namespace krohn {
 

@@ -1,11 +1,8 @@
 // tests/automata/reference_minimise.h — Moore's refinement by whole signatures, O(k n²): the obvious minimiser.
 #pragma once
 
-#include <algorithm>
-#include <map>
-#include <vector>
-
 #include "krohn/automata/operations/minimise.h"
+#include "tests/testing.h"
 
 namespace krohn {
 

@@ -2,13 +2,9 @@
 // word: the oracles of this floor's tests about languages.
 #pragma once
 
-#include <algorithm>
-#include <functional>
-#include <set>
-#include <vector>
-
 #include "krohn/automata/dfa/nfa.h"
 #include "tests/automata/random_automata.h"
+#include "tests/testing.h"
 
 namespace krohn {
 

@@ -1,17 +1,11 @@
-#include "krohn/groups/base/atomic_file.h"
-
-#include <doctest/doctest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
 #include <csignal>
-#include <filesystem>
-#include <string>
 
-#include "krohn/groups/base/error.h"
-#include "tests/scratch.h"
+#include "krohn/groups/base/atomic_file.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 using krohn::test::Scratch;

@@ -1,12 +1,8 @@
 // tests/groups/random_maps.h — transformations to try monoid algorithms on.
 #pragma once
 
-#include <algorithm>
-#include <numeric>
-#include <random>
-#include <vector>
-
 #include "krohn/groups/transformations/transformation.h"
+#include "tests/testing.h"
 
 namespace krohn {
 

@@ -1,11 +1,5 @@
 #include "krohn/groups/base/record_set.h"
-
-#include <doctest/doctest.h>
-
-#include <map>
-#include <random>
-
-#include "krohn/groups/base/error.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,7 +1,6 @@
-#include "tests/scratch.h"
-
-#include <doctest/doctest.h>
 #include <sys/wait.h>
+
+#include "tests/testing.h"
 
 namespace krohn::test {
 

@@ -1,20 +1,11 @@
 // Stated functions beside 200-bit ones of Boost.Multiprecision, at aimed and at random arguments; their special values;
 // and their bits, which are one number on every machine.
 
-#include "krohn/groups/base/stated_functions.h"
-
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <bit>
 #include <boost/multiprecision/cpp_bin_float.hpp>
-#include <cmath>
-#include <cstdint>
-#include <functional>
-#include <limits>
-#include <vector>
 
 #include "krohn/groups/base/random.h"
+#include "krohn/groups/base/stated_functions.h"
+#include "tests/testing.h"
 
 namespace mp = boost::multiprecision;
 using namespace krohn;

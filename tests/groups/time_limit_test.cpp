@@ -1,16 +1,8 @@
-#include "krohn/groups/base/time_limit.h"
-
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <memory>
-#include <optional>
-#include <string>
 #include <thread>
 #include <type_traits>
-#include <vector>
 
-#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/time_limit.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,12 +1,17 @@
 """Automata, their words and their algebra, from Python."""
 import gc
 import os
+import pathlib
 import pickle
+import sys
 import tempfile
 import unittest
 
 import krohn
 import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "bench"))
+import peer_regex  # noqa: E402
 
 
 class Automata(unittest.TestCase):
@@ -39,6 +44,12 @@ class Automata(unittest.TestCase):
         np.testing.assert_array_equal(automaton.final_state(words), expected[:, -1])
         self.assertEqual(automaton.final_state([]), automaton.initial)
         self.assertEqual(automaton.run(np.zeros((3, 0), dtype=np.int64)).shape, (3, 0))
+
+    def test_anchors_wherever_they_stand_mean_what_they_mean_in_python(self):
+        differing, pairs, matches = peer_regex.differences(count=1500, seed=1, longest=3)
+        self.assertEqual(differing, [])
+        self.assertGreaterEqual(pairs, 1500 * 39)
+        self.assertGreater(matches, 10_000)
 
     def test_words_become_texts_and_texts_words(self):
         for name, text in (("regex:(a|b)*abb", "abba"), ("name:S3", "(1 2) (1 2 3)")):

@@ -1,11 +1,7 @@
 // Arguments are read as they were typed: every argument of every verb arrives byte for byte.
 
-#include <doctest/doctest.h>
-
 #include <CLI/CLI.hpp>
-#include <random>
 
-#include "krohn/groups/base/error.h"
 #include "tests/tools/shell.h"
 #include "tools/krohn/verb.h"
 
@@ -158,8 +154,7 @@ TEST_CASE("words in brackets are words") {
         Fact{R"(krohn run 'regex:-x|info' info -- -x)", "\"-x\" (2 letters): accept"},
         Fact{R"(krohn classify '[p.dot]')", "acceptance: 1 state, a monoid"}}) {
     CAPTURE(line);
-    const Outcome outcome = place.shell(line);
-    CHECK(outcome.status == 0);
+    const Outcome outcome = place.expect(0, line);
     CHECK_MESSAGE(contains(outcome.out, said), (outcome.out + outcome.err));
   }
 }

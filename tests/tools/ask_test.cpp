@@ -1,15 +1,9 @@
 // The command asked in this process: the same answers, nothing printed, and who hears of progress and interrupts.
 
-#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>
-
-#include <chrono>
-#include <string>
 #include <thread>
-#include <vector>
 
-#include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
 #include "tests/tools/shell.h"
 #include "tools/krohn/command.h"

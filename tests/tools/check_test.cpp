@@ -1,7 +1,3 @@
-#include <doctest/doctest.h>
-
-#include <filesystem>
-
 #include "tests/tools/shell.h"
 
 using namespace krohn::test;
@@ -9,45 +5,37 @@ using nlohmann::json;
 
 TEST_CASE("check: established 0, not established 1, refused 2, undecided 3") {
   const Workplace place("check");
-  REQUIRE(place.shell("krohn compile name:Z5 --construction rotation -o z5.safetensors").status == 0);
-  REQUIRE(place.shell("krohn compile name:Z3 --construction rotation -o z3.safetensors").status == 0);
-  REQUIRE(place.shell("krohn verify z5.safetensors --precision bf16 --certificate z5.cert.json").status == 1);
-  REQUIRE(place.shell("krohn verify z3.safetensors --precision bf16 --certificate z3.cert.json").status == 0);
-  const Outcome refuted = place.shell("krohn check z5.cert.json z5.safetensors");
-  CHECK(refuted.status == 0);
-  CHECK(contains(refuted.out, "z5.cert.json: established: refuted: wrong on"));
-  const Outcome proved = place.shell("krohn check z3.cert.json z3.safetensors --json");
-  CHECK(proved.status == 0);
+  place.make("krohn compile name:Z5 --construction rotation -o z5.safetensors");
+  place.make("krohn compile name:Z3 --construction rotation -o z3.safetensors");
+  place.expect(1, "krohn verify z5.safetensors --precision bf16 --certificate z5.cert.json");
+  place.make("krohn verify z3.safetensors --precision bf16 --certificate z3.cert.json");
+  place.expect(0, "krohn check z5.cert.json z5.safetensors", {"z5.cert.json: established: refuted: wrong on"});
+  const Outcome proved = place.expect(0, "krohn check z3.cert.json z3.safetensors --json");
   CHECK(json::parse(proved.out)["established"] == true);
   CHECK(json::parse(proved.out)["claim"] == "proved");
 
-  CHECK(place.shell("krohn check z5.cert.json z5.safetensors --max-letters 10").status == 3);
+  place.expect(3, "krohn check z5.cert.json z5.safetensors --max-letters 10");
 
-  const Outcome forged = place.shell(
-      "sed '5s/\"state\":[012]/\"state\":7/' z3.cert.json > forged.json; "
-      "krohn check forged.json z3.safetensors");
-  CHECK(forged.status == 1);
-  CHECK(contains(forged.out, "NOT established"));
-  CHECK(contains(forged.out, "leads to another pair"));
+  place.expect(1,
+               "sed '5s/\"state\":[012]/\"state\":7/' z3.cert.json > forged.json; "
+               "krohn check forged.json z3.safetensors",
+               {"NOT established", "leads to another pair"});
 }
 
 TEST_CASE("a failing word of another language than the model's own has a file") {
   const Workplace place("another-language");
-  REQUIRE(place.shell("krohn compile 'regex:(a|b)*abb' -o abb.safetensors").status == 0);
-  const Outcome refuted = place.shell("krohn verify abb.safetensors --against 'regex:(a|b)*ab' --certificate ab.cert");
-  CHECK(refuted.status == 1);
-  CHECK(contains(refuted.out, "the model computes its own automaton; re-checked: "));
-  const Outcome alone = place.shell("krohn check ab.cert abb.safetensors");
-  CHECK(alone.status == 0);
-  CHECK(contains(alone.out, "established: refuted: wrong on \"ab\" (2 letters), and no shorter word fails"));
-  CHECK(contains(alone.out, "the language that the certificate brings"));
-  CHECK(place.shell("krohn check ab.cert abb.safetensors --against 'regex:(a|b)*ab'").status == 0);
-  const Outcome other = place.shell("krohn check ab.cert abb.safetensors --against 'regex:(a|b)*abb'");
-  CHECK(other.status == 1);
-  CHECK(contains(other.out, "another language than the certificate's"));
+  place.make("krohn compile 'regex:(a|b)*abb' -o abb.safetensors");
+  place.expect(1, "krohn verify abb.safetensors --against 'regex:(a|b)*ab' --certificate ab.cert",
+               {"the model computes its own automaton; re-checked: "});
+  place.expect(0, "krohn check ab.cert abb.safetensors",
+               {"established: refuted: wrong on \"ab\" (2 letters), and no shorter word fails",
+                "the language that the certificate brings"});
+  place.expect(0, "krohn check ab.cert abb.safetensors --against 'regex:(a|b)*ab'");
+  place.expect(1, "krohn check ab.cert abb.safetensors --against 'regex:(a|b)*abb'",
+               {"another language than the certificate's"});
   // A language over fewer letters rejects what it cannot read; a letter that it splits in two has no file.
-  CHECK(place.shell("krohn verify abb.safetensors --against 'regex:b*' --certificate b.cert").status == 1);
-  CHECK(place.shell("krohn check b.cert abb.safetensors").status == 0);
+  place.expect(1, "krohn verify abb.safetensors --against 'regex:b*' --certificate b.cert");
+  place.expect(0, "krohn check b.cert abb.safetensors");
 }
 
 TEST_CASE("exact arithmetic has a file where the exact states are codewords") {
@@ -55,64 +43,52 @@ TEST_CASE("exact arithmetic has a file where the exact states are codewords") {
   for (const std::string language :
        {"name:S4 --generators transpositions", "name:Z6 --construction integral-cyclotomic", "'regex:(a|b)*abb'"}) {
     CAPTURE(language);
-    REQUIRE(place.shell("krohn compile " + language + " -o m.safetensors").status == 0);
-    CHECK(place.shell("krohn verify m.safetensors --precision exact --certificate m.cert").status == 0);
+    place.make("krohn compile " + language + " -o m.safetensors");
+    place.expect(0, "krohn verify m.safetensors --precision exact --certificate m.cert");
     CHECK(contains(contents(place / "m.cert"), R"("arithmetic":"exact")"));
     CHECK(
         contains(place.shell("krohn check m.cert m.safetensors").out, "established: proved for words of every length"));
   }
-  REQUIRE(place.shell("krohn compile name:Z5 --construction rotation -o m.safetensors").status == 0);
-  const Outcome irrational = place.shell("krohn verify m.safetensors --precision exact --certificate none.cert");
-  CHECK(irrational.status == 0);
-  CHECK(contains(irrational.err, "none.cert is not written"));
+  place.make("krohn compile name:Z5 --construction rotation -o m.safetensors");
+  place.expect(0, "krohn verify m.safetensors --precision exact --certificate none.cert",
+               {"2> none.cert is not written"});
   CHECK(!std::filesystem::exists(place / "none.cert"));
 }
 
 TEST_CASE("check --against compares the model's automaton with a language") {
   const Workplace place("check-against");
-  REQUIRE(place.shell("krohn compile 'regex:(a|b)*abb' -o abb.safetensors").status == 0);
-  REQUIRE(place.shell("krohn verify abb.safetensors --certificate abb.cert").status == 0);
+  place.make("krohn compile 'regex:(a|b)*abb' -o abb.safetensors");
+  place.make("krohn verify abb.safetensors --certificate abb.cert");
   const std::string check = "krohn check abb.cert abb.safetensors --against ";
-  for (const char* same : {"'regex:(b|a)*a(b)b'", "'regex:~(~((a|b)*)|(a|b)*(a|ab)?|(a|b)*(aa|ba|bb)b)|(b|a)*abb'"}) {
-    CAPTURE(std::string(same));
-    const Outcome outcome = place.shell(check + same);
-    CHECK(outcome.status == 0);
-    CHECK(contains(outcome.out, "the language of the model's automaton"));
-  }
-  const Outcome other = place.shell(check + "'regex:(a|b)*ab'");
-  CHECK(other.status == 1);
-  CHECK(contains(other.out, ": established: proved"));
-  CHECK(contains(other.out, "they differ on \"ab\""));
-  REQUIRE(place.shell("krohn convert 'regex:(a|b)*abb' abb.json").status == 0);
-  CHECK(place.shell(check + "abb.json").status == 0);
+  for (const char* same : {"'regex:(b|a)*a(b)b'", "'regex:~(~((a|b)*)|(a|b)*(a|ab)?|(a|b)*(aa|ba|bb)b)|(b|a)*abb'"})
+    place.expect(0, check + same, {"the language of the model's automaton"});
+  place.expect(1, check + "'regex:(a|b)*ab'", {": established: proved", "they differ on \"ab\""});
+  place.make("krohn convert 'regex:(a|b)*abb' abb.json");
+  place.expect(0, check + "abb.json");
   CHECK(json::parse(place.shell(check + "'regex:a' --json").out)["is_language"] == false);
-  REQUIRE(place.shell("krohn compile name:S5 --generators transpositions -o s5.safetensors").status == 0);
-  REQUIRE(place.shell("krohn verify s5.safetensors --certificate s5.cert").status == 0);
-  CHECK(place.shell("krohn check s5.cert s5.safetensors --against name:S5/transpositions").status == 0);
+  place.make("krohn compile name:S5 --generators transpositions -o s5.safetensors");
+  place.make("krohn verify s5.safetensors --certificate s5.cert");
+  place.expect(0, "krohn check s5.cert s5.safetensors --against name:S5/transpositions");
 }
 
 TEST_CASE("a cell trained to a proof has a certificate that others establish, in every format that it is read in") {
   const Workplace place("certified-cell");
-  REQUIRE(
-      place
-          .shell("krohn train parity --model rnn:hidden=16,inputs=4 --length 1..10 --rates 3e-3 --clip 1 --schedule "
-                 "cosine --smoothing 0.1 --stop-at 0 --steps 2000 --seed 3 --certify -o run")
-          .status == 0);
+  place.make(
+      "krohn train parity --model rnn:hidden=16,inputs=4 --length 1..10 --rates 3e-3 --clip 1 --schedule "
+      "cosine --smoothing 0.1 --stop-at 0 --steps 2000 --seed 3 --certify -o run");
   for (const std::string format : {"fp32", "fp64", "bf16"}) {
     CAPTURE(format);
-    REQUIRE(place.shell("krohn verify run --precision " + format + " --certificate run.cert").status == 0);
-    const Outcome checked = place.shell("krohn check run.cert run --against name:parity");
-    CHECK(checked.status == 0);
-    CHECK(contains(checked.out, ": established: proved for words of every length"));
+    place.make("krohn verify run --precision " + format + " --certificate run.cert");
+    place.expect(0, "krohn check run.cert run --against name:parity",
+                 {": established: proved for words of every length"});
     CHECK(contains(contents(place / "run.cert"), "\"arithmetic\":\"" + format + "\""));
     if (place.shell("python3 --version").status == 0)
-      CHECK(place.shell("python3 '" KROHN_ROOT "/tools/check/krohn_check.py' run.cert run/parameters.safetensors")
-                .status == 0);
+      place.expect(0, "python3 '" KROHN_ROOT "/tools/check/krohn_check.py' run.cert run/parameters.safetensors");
     std::string forged = contents(place / "run.cert");
     const std::size_t at = forged.find("\"step\":\"tanh\"");
     REQUIRE(at != std::string::npos);
     place.write("forged.cert", forged.replace(at, 13, "\"step\":\"copy\""));
-    CHECK(place.shell("krohn check forged.cert run").status == 1);
+    place.expect(1, "krohn check forged.cert run");
   }
   // Forms that the page forbids, though no claim would be wrong: refused by both checkers.
   const std::string whole = contents(place / "run.cert"), memory = "{\"step\":\"memory\",\"size\":16}\n";
@@ -141,8 +117,7 @@ TEST_CASE("a cell trained to a proof has a certificate that others establish, in
 
 TEST_CASE("a certificate of a checkpoint is refused beside another config.json or tokens.json") {
   const Workplace place("bound-files");
-  REQUIRE(place.shell("krohn compile name:tomita1 --target qwen3-next -o ck && krohn verify ck --certificate ck.cert")
-              .status == 0);
+  place.make("krohn compile name:tomita1 --target qwen3-next -o ck && krohn verify ck --certificate ck.cert");
   const bool has_python = place.shell("python3 --version").status == 0;
   const auto judge = [&](const std::string& certificate, const std::string& model, int status, int by_python,
                          const std::string& says) {
@@ -164,16 +139,14 @@ TEST_CASE("a certificate of a checkpoint is refused beside another config.json o
   CHECK(contains(place.shell("krohn check ck.cert ck").out, "beside the same config.json and tokens.json"));
   CHECK(json::parse(place.shell("krohn check ck.cert ck --json").out).at("not_compared").empty());
   for (const std::string name : {"config.json", "tokens.json"}) {
-    REQUIRE(place
-                .shell("cp -r ck other && echo >> other/" + name + " && cp -r ck less && rm less/" + name +
-                       " && sed '1s/\"" + name + "\":\"[0-9a-f]*\",//' ck.cert > older.cert")
-                .status == 0);
+    place.make("cp -r ck other && echo >> other/" + name + " && cp -r ck less && rm less/" + name + " && sed '1s/\"" +
+               name + "\":\"[0-9a-f]*\",//' ck.cert > older.cert");
     judge("ck.cert", "other", 2, 1, "another " + name);
     judge("ck.cert", "less", 2, 1, name);
     judge("older.cert", "other", 0, 0, "not compared");
-    REQUIRE(place.shell("sed '1s/\"" + name + "\":\"./\"" + name + "\":\"/' ck.cert > forged.cert").status == 0);
+    place.make("sed '1s/\"" + name + "\":\"./\"" + name + "\":\"/' ck.cert > forged.cert");
     judge("forged.cert", "ck", 2, 2, "SHA-256");
-    REQUIRE(place.shell("rm -r other less").status == 0);
+    place.make("rm -r other less");
   }
 }
 
@@ -186,18 +159,17 @@ TEST_CASE("every model of flash-linear-attention has certificates, and so have t
     CHECK(place.shell("krohn verify " + model + " --precision " + precision + " --certificate it.cert").status ==
           (claim == "proved" ? 0 : 1));
     CHECK(contains(place.shell("krohn check it.cert " + model).out, ": established: " + claim));
-    if (has_python)
-      CHECK(place.shell("python3 '" KROHN_ROOT "/tools/check/krohn_check.py' it.cert " + model).status == 0);
+    if (has_python) place.expect(0, "python3 '" KROHN_ROOT "/tools/check/krohn_check.py' it.cert " + model);
   };
   for (const std::string target :
        {"fla-deltanet", "fla-gated-deltaproduct", "fla-gated-deltanet", "fla-kda", "fla-gdn2", "olmo-hybrid"}) {
-    REQUIRE(place.shell("krohn compile name:S3/transpositions --target " + target + " -o " + target).status == 0);
+    place.make("krohn compile name:S3/transpositions --target " + target + " -o " + target);
     for (const std::string precision : {"fp32", "bf16"}) judge(target, precision, "proved");
   }
-  REQUIRE(place.shell("krohn compile 'regex:(a|b)*abb' --target qwen3-next -o qwen3-next").status == 0);
+  place.make("krohn compile 'regex:(a|b)*abb' --target qwen3-next -o qwen3-next");
   judge("qwen3-next", "bf16", "proved");
   for (const std::string target : {"xlstm-slstm", "transformers-mamba2", "transformers-mlstm"}) {
-    REQUIRE(place.shell("krohn compile 'regex:(a|b|c)*(a|b)c*' --target " + target + " -o " + target).status == 0);
+    place.make("krohn compile 'regex:(a|b|c)*(a|b)c*' --target " + target + " -o " + target);
     judge(target, "fp32", "proved");
   }
   // Tensors in fp16, and in shards.
@@ -233,7 +205,7 @@ with open("shards/model.safetensors.index.json", "w") as file:
     json.dump({"metadata": {}, "weight_map": map}, file)
 os.remove("shards/model.safetensors")
 )");
-    REQUIRE(place.shell("cp -r fla-deltanet half && cp -r fla-deltanet shards && python3 store.py").status == 0);
+    place.make("cp -r fla-deltanet half && cp -r fla-deltanet shards && python3 store.py");
     for (const std::string model : {"half", "shards"}) judge(model, "bf16", "proved");
     // Every Householder apart, as older files have them.
     place.write("apart.py", R"(import json
@@ -257,56 +229,54 @@ text = json.dumps(header).encode()
 text += b" " * (-len(text) % 8)
 open("apart/model.safetensors", "wb").write(len(text).to_bytes(8, "little") + text + body)
 )");
-    REQUIRE(place.shell("cp -r fla-gated-deltaproduct apart && python3 apart.py").status == 0);
+    place.make("cp -r fla-gated-deltaproduct apart && python3 apart.py");
     for (const std::string precision : {"fp32", "bf16"}) judge("apart", precision, "proved");
     CHECK(contains(contents(place / "it.cert"), "k_projs.1.weight"));
     // A part of a list is of these weights, in whichever file they are.
     place.write("list", "it.cert\tshards\n");
     const std::string part = "krohn check --list list --shard 1/1 -o part.jsonl";
-    REQUIRE(place.shell(part).status == 0);
-    CHECK(place.shell(part).status == 0);
-    CHECK(place
-              .shell("printf '\\001' | dd of=shards/1.safetensors bs=1 conv=notrunc seek=$(($(wc -c < "
-                     "shards/1.safetensors) - 2)); " +
-                     part)
-              .status == 2);
+    place.make(part);
+    place.expect(0, part);
+    place.expect(2,
+                 "printf '\\001' | dd of=shards/1.safetensors bs=1 conv=notrunc seek=$(($(wc -c < "
+                 "shards/1.safetensors) - 2)); " +
+                     part);
   }
   for (const std::string model :
        {"diagonal:width=3,channels=4,states=2", "diagonal:width=3,channels=2,states=2,fixed,complex",
         "diagonal:width=3,channels=2,states=2,complex", "fan:blocks=2,size=2,layers=2,mlp=2",
         "fan-released:blocks=2,size=2,layers=2", "bilinear:rotations,hidden=4,inputs=2", "gru:hidden=3",
         "lstm:layers=2,hidden=3"}) {
-    REQUIRE(place.shell("krohn train parity --model " + model + " --length 2..8 --steps 2 -o run").status == 0);
+    place.make("krohn train parity --model " + model + " --length 2..8 --steps 2 -o run");
     for (const std::string precision : {"fp32", "fp64"}) judge("run", precision, "refuted");
-    REQUIRE(place.shell("rm -r run").status == 0);
+    place.make("rm -r run");
   }
 }
 
 TEST_CASE("a class is not the letter that it holds, in no verdict") {
   const Workplace place("classes-of-letters");
-  REQUIRE(place.shell("krohn compile 'regex:[xy]*x[xy]*' --alphabet xy -o a.safetensors").status == 0);
-  REQUIRE(place
-              .shell("krohn train 'regex:[xy]*x[xy]*' --alphabet xy --model bilinear:full,hidden=4,inputs=8 --init "
-                     "a.safetensors --steps 0 -o run")
-              .status == 0);
-  CHECK(place.shell("krohn verify run --against 'regex:(x|y)*x(x|y)*' --certificate run.cert").status == 0);
-  CHECK(place.shell("krohn check run.cert run --against 'regex:(x|y)*x(x|y)*'").status == 0);
+  place.make("krohn compile 'regex:[xy]*x[xy]*' --alphabet xy -o a.safetensors");
+  place.make(
+      "krohn train 'regex:[xy]*x[xy]*' --alphabet xy --model bilinear:full,hidden=4,inputs=8 --init "
+      "a.safetensors --steps 0 -o run");
+  place.expect(0, "krohn verify run --against 'regex:(x|y)*x(x|y)*' --certificate run.cert");
+  place.expect(0, "krohn check run.cert run --against 'regex:(x|y)*x(x|y)*'");
   const std::string wide = " --against 'regex:[w-z]*[wx][w-z]*'";
   CHECK(contains(place.shell("krohn verify run" + wide).err, "as one letter"));
-  CHECK(place.shell("krohn verify a.safetensors" + wide).status == 1);
-  CHECK(place.shell("krohn check run.cert run" + wide).status == 2);
-  CHECK(place.shell("krohn check run.cert run --against 'regex:[ac-z]+|b'").status == 2);
+  place.expect(1, "krohn verify a.safetensors" + wide);
+  place.expect(2, "krohn check run.cert run" + wide);
+  place.expect(2, "krohn check run.cert run --against 'regex:[ac-z]+|b'");
 }
 
 TEST_CASE("what was only tested is certified as that") {
   const Workplace place("check-sampled");
-  REQUIRE(place.shell("krohn compile name:Z5 --construction rotation -o z5.safetensors").status == 0);
+  place.make("krohn compile name:Z5 --construction rotation -o z5.safetensors");
   const std::string verify = "krohn verify z5.safetensors --precision bf16 --test-only --certificate z5.json --length ";
-  CHECK(place.shell("krohn verify z5.safetensors --test-only").status == 2);
-  CHECK(place.shell(verify + "100 --words 3").status == 3);
+  place.expect(2, "krohn verify z5.safetensors --test-only");
+  place.expect(3, verify + "100 --words 3");
   CHECK(contains(contents(place / "z5.json"), "\"claim\":\"sampled\""));
-  CHECK(place.shell("krohn check z5.json z5.safetensors").status == 0);
-  CHECK(place.shell(verify + "1e6").status == 1);  // drifts; MATH.md §5
+  place.expect(0, "krohn check z5.json z5.safetensors");
+  place.expect(1, verify + "1e6");  // drifts; MATH.md §5
   CHECK(contains(contents(place / "z5.json"), "\"step\":\"random\""));
-  CHECK(place.shell("krohn check z5.json z5.safetensors").status == 0);
+  place.expect(0, "krohn check z5.json z5.safetensors");
 }

@@ -1,9 +1,5 @@
 // The classes of languages on the command line: one language, many, and what an interrupted run left.
 
-#include <doctest/doctest.h>
-
-#include <sstream>
-
 #include "tests/tools/shell.h"
 
 using namespace krohn::test;
@@ -29,8 +25,7 @@ std::vector<json> lines(const std::string& text) {
 
 TEST_CASE("classify --json: classes with parameters, defining words and witnesses; transformers with sources") {
   const Workplace place("classes");
-  const Outcome outcome = place.shell("krohn classify 'regex:~(.*abb.*)' --alphabet ab --json");
-  REQUIRE(outcome.status == 0);
+  const Outcome outcome = place.expect(0, "krohn classify 'regex:~(.*abb.*)' --alphabet ab --json");
   const json job = json::parse(outcome.out).at("jobs").at(0);
   const json& local = row(job.at("classes"), "SL");
   CHECK(local.at("answer") == "yes");
@@ -54,8 +49,8 @@ TEST_CASE("classify --json: classes with parameters, defining words and witnesse
 TEST_CASE("classify: many languages give a line each, faults too, and a summary") {
   const Workplace place("many");
   place.write("list.txt", "# three\nregex:(ab)*\nregex:(aa)*\n\nname:tomita3\nregex:(\n");
-  const Outcome outcome = place.shell("krohn classify --list list.txt name:parity --threads 2");
-  CHECK(outcome.status == 2);  // one could not be read
+  const Outcome outcome =
+      place.expect(2, "krohn classify --list list.txt name:parity --threads 2");  // one could not be read
   const auto all = lines(outcome.out);
   REQUIRE(all.size() == 5);
   std::size_t faults = 0;
@@ -76,34 +71,27 @@ TEST_CASE("classify: many languages give a line each, faults too, and a summary"
 
 TEST_CASE("classify -o continues after what an earlier run left, whole lines only") {
   const Workplace place("resumed");
-  REQUIRE(place.shell("krohn classify 'regex:(ab)*' 'regex:a*b' 'regex:b*a' -o classes.jsonl --threads 1").status == 0);
+  place.make("krohn classify 'regex:(ab)*' 'regex:a*b' 'regex:b*a' -o classes.jsonl --threads 1");
   const std::string whole = contents(place / "classes.jsonl");
   REQUIRE(lines(whole).size() == 3);
   place.write("classes.jsonl", whole.substr(0, whole.size() - 20));  // the last line was being written
   const Outcome again =
-      place.shell("krohn classify 'regex:(ab)*' 'regex:a*b' 'regex:b*a' -o classes.jsonl --threads 1");
-  CHECK(again.status == 0);
+      place.expect(0, "krohn classify 'regex:(ab)*' 'regex:a*b' 'regex:b*a' -o classes.jsonl --threads 1");
   CHECK(contents(place / "classes.jsonl") == whole);
   CHECK(contains(again.out, "3 languages"));
   place.write("other.txt", "no line of this command\n");
   for (const char* option : {" --alphabet abc", " --max-elements 2", " --witnesses"})
     CHECK(contains(place.shell(std::string("krohn classify 'regex:(ab)*' 'regex:a*b' -o classes.jsonl") + option).err,
                    "made by other options"));
-  const Outcome other = place.shell("krohn classify 'regex:(ab)*' 'regex:a*b' -o other.txt");
-  CHECK(other.status == 2);
-  CHECK(contains(other.err, "other.txt: line 1"));
+  place.expect(2, "krohn classify 'regex:(ab)*' 'regex:a*b' -o other.txt", {"other.txt: line 1"});
   CHECK(contents(place / "other.txt") == "no line of this command\n");
 }
 
 TEST_CASE("classify --corpus takes every language file of a folder, and --witnesses says why") {
   const Workplace place("corpus");
   const std::string folder = "corpus/";
-  REQUIRE(
-      place
-          .shell("mkdir corpus && krohn convert 'regex:(ab)*' corpus/ab.att && krohn convert name:parity corpus/p.json")
-          .status == 0);
-  const Outcome outcome = place.shell("krohn classify --corpus corpus --witnesses --threads 1");
-  REQUIRE(outcome.status == 0);
+  place.make("mkdir corpus && krohn convert 'regex:(ab)*' corpus/ab.att && krohn convert name:parity corpus/p.json");
+  const Outcome outcome = place.expect(0, "krohn classify --corpus corpus --witnesses --threads 1");
   const auto all = lines(outcome.out);
   REQUIRE(all.size() == 2);
   CHECK(all[0].at("subject") == "corpus/ab.att");

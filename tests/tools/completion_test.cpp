@@ -1,5 +1,3 @@
-#include <doctest/doctest.h>
-
 #include "tests/tools/shell.h"
 
 using namespace krohn::test;
@@ -34,15 +32,14 @@ TEST_CASE("bash completes verbs, options and their values") {
 
 TEST_CASE("scripts are valid for their shells") {
   const Workplace place("completion-syntax");
-  CHECK(place.shell("krohn completion bash | bash -n").status == 0);
-  CHECK(place.shell("krohn completion zsh > _krohn; ! command -v zsh >/dev/null || zsh -n _krohn").status == 0);
+  place.expect(0, "krohn completion bash | bash -n");
+  place.expect(0, "krohn completion zsh > _krohn; ! command -v zsh >/dev/null || zsh -n _krohn");
   const std::string zsh = contents(place / "_krohn");
   CHECK(zsh.starts_with("#compdef krohn\n"));
   for (const char* part : {"'verify:Prove a model", "--precision[", "(fp64 fp32 fp16 bf16)",
                            "compadd -- 'name:parity' ", ":LANGUAGE:_krohn_language"})
     CHECK(contains(zsh, part));
-  CHECK(place.shell("krohn completion fish > krohn.fish; ! command -v fish >/dev/null || fish -n krohn.fish").status ==
-        0);
+  place.expect(0, "krohn completion fish > krohn.fish; ! command -v fish >/dev/null || fish -n krohn.fish");
   const std::string fish = contents(place / "krohn.fish");
   for (const char* part :
        {"-a verify -d 'Prove a model", "-s o -l output -r -F", "-l precision -x -a '", "-a 'bash zsh fish'"})
@@ -51,7 +48,7 @@ TEST_CASE("scripts are valid for their shells") {
 
 TEST_CASE("the manual page holds every help page, and man reads it without a complaint") {
   const Workplace place("manual");
-  REQUIRE(place.shell("krohn help --man > krohn.1").status == 0);
+  place.make("krohn help --man > krohn.1");
   const std::string page = contents(place / "krohn.1");
   CHECK(page.starts_with(".TH KROHN 1 "));
   for (const char* part : {".SH NAME\nkrohn \\- ", ".SH VERIFY\n", "\\-\\-precision", ".SH COMPLETION\n"})
@@ -62,8 +59,6 @@ TEST_CASE("the manual page holds every help page, and man reads it without a com
     if (line.starts_with('.'))
       CHECK((line.starts_with(".TH ") || line.starts_with(".SH ") || line == ".nf" || line == ".fi"));
   }
-  CHECK(
-      place
-          .shell("! command -v groff >/dev/null || [ -z \"$(groff -man -Tutf8 -K utf8 -ww krohn.1 2>&1 >/dev/null)\" ]")
-          .status == 0);
+  place.expect(0,
+               "! command -v groff >/dev/null || [ -z \"$(groff -man -Tutf8 -K utf8 -ww krohn.1 2>&1 >/dev/null)\" ]");
 }

@@ -1,8 +1,5 @@
+#include "tests/testing.h"
 #include "tools/krohn/report/table.h"
-
-#include <doctest/doctest.h>
-
-#include "krohn/groups/base/error.h"
 
 using namespace krohn;
 

@@ -1,7 +1,5 @@
 // Models trained elsewhere, exact cells and audits, as a person asks for them.
 
-#include <doctest/doctest.h>
-
 #include "krohn/constructions/files/safetensors.h"
 #include "tests/tools/shell.h"
 
@@ -18,17 +16,16 @@ TEST_CASE("an exact cell is written as a run, proved, and read by every verb tha
   const Workplace place("exact-cells");
   for (const std::string target : {"torch-rnn", "torch-rnn-relu", "torch-gru", "torch-lstm"}) {
     CAPTURE(target);
-    const Outcome made = place.shell("krohn compile 'regex:(a|b)*abb' --target " + target + " -o run");
-    REQUIRE(made.status == 0);
-    CHECK(contains(made.out, "proved for words of every length"));
-    CHECK(place.shell("krohn verify run").status == 0);
-    CHECK(place.shell("krohn verify run --precision bf16").status == 0);
-    CHECK(place.shell("krohn verify run --against 'regex:(a|b)*ab'").status == 1);
-    CHECK(place.shell("krohn extract run -o again.json --against 'regex:(a|b)*abb'").status == 0);
+    place.expect(0, "krohn compile 'regex:(a|b)*abb' --target " + target + " -o run",
+                 {"proved for words of every length"});
+    place.expect(0, "krohn verify run");
+    place.expect(0, "krohn verify run --precision bf16");
+    place.expect(1, "krohn verify run --against 'regex:(a|b)*ab'");
+    place.expect(0, "krohn extract run -o again.json --against 'regex:(a|b)*abb'");
     CHECK(contains(place.shell("krohn eval run --lengths 50 --words 20").out, "1.0000"));
-    REQUIRE(place.shell("krohn snap run -o snapped.safetensors --against 'regex:(a|b)*abb'").status == 0);
+    place.make("krohn snap run -o snapped.safetensors --against 'regex:(a|b)*abb'");
     CHECK(contains(place.shell("krohn compare run snapped.safetensors").out, "act by no matrices"));
-    CHECK(place.shell("krohn compare run snapped.safetensors --plot a.svg").status == 2);
+    place.expect(2, "krohn compare run snapped.safetensors --plot a.svg");
   }
 }
 
@@ -36,12 +33,11 @@ TEST_CASE("an exact layer of another library is written as a run, proved, and re
   const Workplace place("exact-layers");
   for (const std::string target : {"xlstm-slstm", "transformers-mamba2", "transformers-mlstm"}) {
     CAPTURE(target);
-    const Outcome made = place.shell("krohn compile 'regex:(a|b|c)*(a|b)c*' --target " + target + " -o run");
-    REQUIRE(made.status == 0);
-    CHECK(contains(made.out, "proved for words of every length"));
-    CHECK(place.shell("krohn verify run").status == 0);
-    CHECK(place.shell("krohn verify run --against 'regex:(a|b|c)*a'").status == 1);
-    CHECK(place.shell("krohn verify run --precision bf16").status == 2);
+    place.expect(0, "krohn compile 'regex:(a|b|c)*(a|b)c*' --target " + target + " -o run",
+                 {"proved for words of every length"});
+    place.expect(0, "krohn verify run");
+    place.expect(1, "krohn verify run --against 'regex:(a|b|c)*a'");
+    place.expect(2, "krohn verify run --precision bf16");
     CHECK(contains(place.shell("krohn eval run --lengths 50 --words 20").out, "1.0000"));
     CHECK(contains(place.shell("krohn run run abccab random:200").out, "the model agrees at every position"));
   }
@@ -49,42 +45,39 @@ TEST_CASE("an exact layer of another library is written as a run, proved, and re
 
 TEST_CASE("run reads a trained model's folder beside the automaton of its task") {
   const Workplace place("run-of-run");
-  REQUIRE(place.shell("krohn compile name:parity --target torch-gru -o run").status == 0);
-  const Outcome right = place.shell("krohn run run 0110 --trace");
-  CHECK(right.status == 0);
-  CHECK(contains(right.out, "the model agrees at every position"));
-  REQUIRE(place
-              .shell("krohn import run/parameters.safetensors --as gru --against name:parity --classes "
-                     "reject=1,accept=0 -o wrong")
-              .status == 0);
-  const Outcome wrong = place.shell("krohn run wrong 01 --json");
-  CHECK(wrong.status == 1);
+  place.make("krohn compile name:parity --target torch-gru -o run");
+  place.expect(0, "krohn run run 0110 --trace", {"the model agrees at every position"});
+  place.make(
+      "krohn import run/parameters.safetensors --as gru --against name:parity --classes "
+      "reject=1,accept=0 -o wrong");
+  const Outcome wrong = place.expect(1, "krohn run wrong 01 --json");
   const json row = json::parse(wrong.out)["words"][0];
   CHECK(row["model"]["output"] == "reject");
   CHECK(row["automaton"]["output"] == "accept");
   CHECK(row["wrong_positions"] == 2);
   CHECK(row["wrong_from"] == 1);
-  CHECK(place.shell("krohn run wrong/parameters.safetensors 01").status == 1);
+  place.expect(1, "krohn run wrong/parameters.safetensors 01");
 }
 
 TEST_CASE("a state dict becomes a run, and the file of an exact cell is one") {
   const Workplace place("import");
-  REQUIRE(place.shell("krohn import '" + kCells + "lstm.safetensors' --as lstm --against 'regex:(a|b|c)*a' -o run")
-              .status == 2);  // it also holds words and logits
-  REQUIRE(place.shell("krohn compile name:parity --target torch-lstm -o exact").status == 0);
+  place.expect(2,
+               "krohn import '" + kCells +
+                   "lstm.safetensors' --as lstm --against 'regex:(a|b|c)*a' -o run");  // it also holds words and logits
+  place.make("krohn compile name:parity --target torch-lstm -o exact");
   const std::string line = "krohn import exact/parameters.safetensors --as lstm --against name:parity ";
-  REQUIRE(place.shell(line + "-o run").status == 0);
-  CHECK(place.shell("krohn verify run").status == 0);
+  place.make(line + "-o run");
+  place.expect(0, "krohn verify run");
   // Letters and answers that change places make another language: an even number of zeros read as ones.
-  REQUIRE(place.shell(line + "--letters 0=1,1=0 -o swapped").status == 0);
-  CHECK(place.shell("krohn verify swapped").status == 1);
-  REQUIRE(place.shell(line + "--classes reject=1,accept=0 -o other").status == 0);
-  CHECK(place.shell("krohn verify other").status == 1);
+  place.make(line + "--letters 0=1,1=0 -o swapped");
+  place.expect(1, "krohn verify swapped");
+  place.make(line + "--classes reject=1,accept=0 -o other");
+  place.expect(1, "krohn verify other");
 }
 
 TEST_CASE("an imported model is held against its own forward pass, at once or later, and verdicts say so") {
   const Workplace place("expect");
-  REQUIRE(place.shell("krohn compile name:parity --target torch-lstm -o exact").status == 0);
+  place.make("krohn compile name:parity --target torch-lstm -o exact");
   const std::string line = "krohn import exact/parameters.safetensors --as lstm --against name:parity ";
   const std::string same = "its own forward pass says the same after 7 letters of 4 words";
   place.write("right.jsonl", R"({"word": "0110", "answer": "reject"})"
@@ -97,9 +90,7 @@ TEST_CASE("an imported model is held against its own forward pass, at once or la
   place.write("right.tsv", "0110\treject\r\n10\taccept\taccept\n111\t1\t0\t1\n1\t1\n");
   for (const std::string file : {"right.jsonl", "right.tsv"}) {
     CAPTURE(file);
-    const Outcome made = place.shell(line + "-o run --expect " + file);
-    REQUIRE(made.status == 0);
-    CHECK(contains(made.out, same));
+    place.expect(0, line + "-o run --expect " + file, {same});
     CHECK(contains(place.shell("krohn verify run").out, same));
     CHECK(json::parse(place.shell("krohn verify run --json").out)["forward"]["compared_words"] == 4);
   }
@@ -111,7 +102,7 @@ TEST_CASE("an imported model is held against its own forward pass, at once or la
   CHECK(contains(place.shell("krohn verify exact --expect right.tsv").out, same));
   CHECK_FALSE(contains(place.shell("krohn verify exact").out, "forward pass"));  // krohn's own has no other
   // The numbers of letters and answers are kept for later.
-  REQUIRE(place.shell(line + "--letters 0=1,1=0 --classes reject=1,accept=0 -o turned").status == 0);
+  place.make(line + "--letters 0=1,1=0 --classes reject=1,accept=0 -o turned");
   place.write("turned.jsonl", R"({"word": [0, 1, 0], "answers": [0, 1, 1]})");
   CHECK(place.shell("krohn verify turned --expect turned.jsonl").status != 2);
 
@@ -120,10 +111,7 @@ TEST_CASE("an imported model is held against its own forward pass, at once or la
     place.write("wrong", "1\taccept\n" + text + "\n");
     for (const std::string& command :
          {line + "-o no --expect wrong", std::string("krohn verify bare --expect wrong")}) {
-      const Outcome said = place.shell(command);
-      CHECK(said.status == 2);
-      CHECK(contains(said.err, "wrong:2: " + why));
-      CHECK(contains(said.err, then));
+      place.expect(2, command, {"wrong:2: " + why, then});
     }
     CHECK_FALSE(std::filesystem::exists(place / "no"));
   };
@@ -148,8 +136,8 @@ TEST_CASE("an imported model is held against its own forward pass, at once or la
   refused(R"({"word": "01", "logits": ["a", 1]})", "logits are numbers");
   place.write("empty", "\n\n");
   CHECK(contains(place.shell(line + "-o no --expect empty").err, "no answer of it could be compared"));
-  CHECK(place.shell(line + "-o no --expect nowhere").status == 2);
-  REQUIRE(place.shell("krohn compile name:parity -o net.safetensors").status == 0);
+  place.expect(2, line + "-o no --expect nowhere");
+  place.make("krohn compile name:parity -o net.safetensors");
   CHECK(
       contains(place.shell("krohn verify net.safetensors --expect right.tsv").err, "is for models of `krohn import`"));
   CHECK_FALSE(std::filesystem::exists(place / "no"));
@@ -159,10 +147,9 @@ TEST_CASE("an audit says what a config alone excludes") {
   const Workplace place("audit");
   std::filesystem::create_directories(place / "model");
   place.write("model/config.json", R"({"model_type": "qwen3_next", "num_hidden_layers": 8})");
-  const Outcome audited = place.shell("krohn audit model");
-  CHECK(audited.status == 0);
-  CHECK(contains(audited.out, "6 of 8 layers, by the config alone"));
-  CHECK(contains(audited.out, "never: parity of words of every length, where matrices are multiplied exactly"));
+  place.expect(0, "krohn audit model",
+               {"6 of 8 layers, by the config alone",
+                "never: parity of words of every length, where matrices are multiplied exactly"});
   const json report = json::parse(place.shell("krohn audit model --json").out);
   CHECK(report["recurrent_layers"] == 6);
   CHECK(report["by_layer"][0]["heads"].size() == 32);
@@ -173,22 +160,21 @@ TEST_CASE("an audit of a checkpoint that krohn wrote finds what its construction
   const Workplace place("audit-own");
   for (const std::string target : {"fla-deltanet", "fla-gated-deltanet", "fla-kda", "olmo-hybrid"}) {
     CAPTURE(target);
-    REQUIRE(place.shell("krohn compile name:parity --target " + target + " -o model").status == 0);
+    place.make("krohn compile name:parity --target " + target + " -o model");
     const json report = json::parse(place.shell("krohn audit model --json").out);
     CHECK(report["config_only"] == false);
     CHECK(report["all"]["least_eigenvalue"].get<double>() < -0.999999);
     std::filesystem::remove_all(place / "model");
   }
   // The same weights, and a member of the config that was lost.
-  REQUIRE(place.shell("krohn compile name:parity --target fla-deltanet -o model && cp -r model other").status == 0);
-  CHECK(place.shell("krohn audit model other").status == 0);
+  place.make("krohn compile name:parity --target fla-deltanet -o model && cp -r model other");
+  place.expect(0, "krohn audit model other");
   json config = json::parse(contents(place / "other/config.json"));
   config.erase("allow_neg_eigval");
   place.write("other/config.json", config.dump());
-  const Outcome told = place.shell("krohn audit model other");
-  CHECK(told.status == 1);
-  CHECK(contains(told.out, "model permits negative eigenvalues in this head, and other does not"));
-  CHECK(contains(told.out, "other alone: never: parity of words"));
+  place.expect(
+      1, "krohn audit model other",
+      {"model permits negative eigenvalues in this head, and other does not", "other alone: never: parity of words"});
   const json compared = json::parse(place.shell("krohn audit other model --json").out);
   CHECK(compared["differing"] == compared["heads"]);
   CHECK(compared["first"]["ranges"][0]["least_eigenvalue"] >= 0);
@@ -206,18 +192,16 @@ TEST_CASE("an answer that is not given has a reason, in every verb that tells an
   file.tensors["head.weight"] = make_tensor(std::vector<float>{0, 1}, {2, 1});
   file.tensors["head.bias"] = make_tensor(std::vector<float>{0, 1}, {2});
   write_safetensors(file, (place / "grow.safetensors").string());
-  REQUIRE(place.shell("krohn import grow.safetensors --as rnn-relu --against 'regex:(0|1)*' -o grow").status == 0);
+  place.make("krohn import grow.safetensors --as rnn-relu --against 'regex:(0|1)*' -o grow");
   const std::string reason = "no answer: a logit is not finite (the state has left fp32)";
-  const Outcome refuted = place.shell("krohn verify grow");
-  CHECK(refuted.status == 1);
-  CHECK_MESSAGE(contains(refuted.out, "there the model gives " + reason), refuted.out);
+  place.expect(1, "krohn verify grow", {"there the model gives " + reason});
   const json verdict = json::parse(place.shell("krohn verify grow --json").out);
   CHECK(verdict["verdict"]["failing_word_length"] == 128);
   CHECK(verdict["answers"]["model"] == reason);
   CHECK(contains(place.shell("krohn run grow random:128").out, "the model says: " + reason));
   CHECK(contains(place.shell("krohn run grow random:128 --trace").out, reason));
   CHECK(json::parse(place.shell("krohn run grow random:128 --json").out)["words"][0]["model"]["reason"] == reason);
-  CHECK(place.shell("krohn run grow random:127").status == 0);
+  place.expect(0, "krohn run grow random:127");
   CHECK(contains(place.shell("krohn eval grow --lengths 130 --words 10").out,
                  "at 130 letters 30 of 1,300 are no answer, as a logit is not finite"));
   CHECK(contains(place.shell("krohn extract grow -o e.dot").out, "gives \"no answer\" instead of \"accept\""));
@@ -225,6 +209,6 @@ TEST_CASE("an answer that is not given has a reason, in every verb that tells an
   file.tensors["head.weight"] = make_tensor(std::vector<float>{0, 0}, {2, 1});
   file.tensors["head.bias"] = make_tensor(std::vector<float>{1, 1}, {2});
   write_safetensors(file, (place / "tie.safetensors").string());
-  REQUIRE(place.shell("krohn import tie.safetensors --as rnn-relu --against 'regex:(0|1)*' -o tie").status == 0);
+  place.make("krohn import tie.safetensors --as rnn-relu --against 'regex:(0|1)*' -o tie");
   CHECK(contains(place.shell("krohn verify tie").out, "no answer: two are equally good"));
 }

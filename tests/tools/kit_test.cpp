@@ -1,18 +1,10 @@
 // The conformance kit: its models in the emulation of the library's layers, and the folder that the command writes.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <set>
-
+#include "tools/krohn/models/kit.h"
 #include "krohn/constructions/checkpoints/kit_checkpoints.h"
 #include "krohn/constructions/files/safetensors.h"
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/checkpoints/checkpoint_model.h"
 #include "tests/tools/shell.h"
-#include "tools/krohn/models/kit.h"
 
 using namespace krohn;
 using namespace krohn::test;
@@ -271,9 +263,7 @@ TEST_CASE("a network of the kit has the automaton's letters, and begins anew at 
 
 TEST_CASE("the command writes the kit, and replaces it whole") {
   const Workplace place("kit");
-  const Outcome written = place.shell("krohn kit -o kit");
-  CHECK(written.status == 0);
-  CHECK(contains(written.out, "python kit/run.py"));
+  place.expect(0, "krohn kit -o kit", {"python kit/run.py"});
   for (const char* const file :
        {"run.py", "README.md", "planted.py", "diagnosis.py", "tracker.py", "ways.py", "openai_runtime.py",
         "transformers_runtime.py", "transformers_faults.py", "onnx_runtime.py", "onnx_faults.py", "llama_runtime.py",
@@ -285,9 +275,9 @@ TEST_CASE("the command writes the kit, and replaces it whole") {
       CHECK(std::filesystem::exists(place / "kit" / "models" / kit.name / file) ==
             (std::string(file) != "model.onnx" || kit_network(kit.tracker).has_value()));
   const std::string words = contents(place / "kit/models/s5/words.jsonl");
-  CHECK(place.shell("krohn kit -o kit --seed 2").status == 0);
+  place.expect(0, "krohn kit -o kit --seed 2");
   CHECK(contents(place / "kit/models/s5/words.jsonl") != words);
-  CHECK(place.shell("krohn kit -o kit").status == 0);
+  place.expect(0, "krohn kit -o kit");
   CHECK(contents(place / "kit/models/s5/words.jsonl") == words);
-  CHECK(place.shell("touch file; krohn kit -o file").status == 2);
+  place.expect(2, "touch file; krohn kit -o file");
 }

@@ -1,11 +1,5 @@
 // The contents of a trained network, as a person asks for them: extract, compare, snap, and the plots.
 
-#include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <chrono>
-#include <filesystem>
-
 #include "tests/tools/shell.h"
 #include "tools/krohn/pictures/accuracy_plot.h"
 
@@ -24,63 +18,56 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 TEST_CASE("extract writes the minimal automaton of a compiled language") {
   const Workplace place("extract");
-  REQUIRE(place.shell("krohn compile 'regex:(a|b)*abb' -o abb.safetensors").status == 0);
-  REQUIRE(place.shell("krohn convert 'regex:(a|b)*abb' minimal.json --minimal").status == 0);
+  place.make("krohn compile 'regex:(a|b)*abb' -o abb.safetensors");
+  place.make("krohn convert 'regex:(a|b)*abb' minimal.json --minimal");
   const json found =
       json::parse(place.shell("krohn extract abb.safetensors -o again.json --against 'regex:(b|a)*abb' --json").out);
   CHECK(found["states"] == 4);
   CHECK(found["exact"] == true);
   CHECK(found["equal"] == true);
   CHECK(contents(place / "again.json") == contents(place / "minimal.json"));
-  const Outcome other = place.shell("krohn extract abb.safetensors -o other.dot --against 'regex:(a|b)*ab'");
-  CHECK(other.status == 1);
-  CHECK(contains(other.out, "they differ on \"ab\""));
-  CHECK(place.shell("krohn extract abb.safetensors -o few.dot --most 3").status == 3);
+  place.expect(1, "krohn extract abb.safetensors -o other.dot --against 'regex:(a|b)*ab'", {"they differ on \"ab\""});
+  place.expect(3, "krohn extract abb.safetensors -o few.dot --most 3");
   CHECK(!std::filesystem::exists(place / "few.dot"));
 }
 
 TEST_CASE("extract says before the work what it cannot write or hold, and an interrupt ends it within a word") {
   const Workplace place("extract-early");
-  REQUIRE(place.shell("krohn train parity --model bilinear:full,hidden=4,inputs=2 --steps 0 -o run").status == 0);
+  place.make("krohn train parity --model bilinear:full,hidden=4,inputs=2 --steps 0 -o run");
   for (const char* subject : {"run", "z7.safetensors"}) {
     CAPTURE(subject);
-    REQUIRE(place.shell("krohn compile name:Z7 --construction rotation -o z7.safetensors").status == 0);
+    place.make("krohn compile name:Z7 --construction rotation -o z7.safetensors");
     const auto start = std::chrono::steady_clock::now();
     const Outcome stopped = place.shell(fmt::format(
         "timeout -s INT 1 '" KROHN_COMMAND "' extract {} -o x.dot --length 2 --beyond 1e8 --precision fp32", subject));
     CHECK(contains(stopped.err, "interrupted"));
     CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
     CHECK(!std::filesystem::exists(place / "x.dot"));
-    const Outcome timed = place.shell(
-        fmt::format("krohn extract {} -o timed.dot --length 2 --beyond 1e8 --precision fp32 --time 1", subject));
-    CHECK(timed.status == 3);
+    const Outcome timed = place.expect(
+        3, fmt::format("krohn extract {} -o timed.dot --length 2 --beyond 1e8 --precision fp32 --time 1", subject));
     CHECK(contains(timed.out + timed.err, "the time is over (--time 1)"));
   }
 }
 
 TEST_CASE("verify refutes what drifts by a long word, and writes it down") {
   const Workplace place("long-words");
-  REQUIRE(place.shell("krohn compile name:Z7 --construction rotation -o z7.safetensors").status == 0);
+  place.make("krohn compile name:Z7 --construction rotation -o z7.safetensors");
   const Outcome found =
-      place.shell("krohn verify z7.safetensors --precision bf16 --max-pairs 1000 --certificate z7.json --json");
-  CHECK(found.status == 1);
+      place.expect(1, "krohn verify z7.safetensors --precision bf16 --max-pairs 1000 --certificate z7.json --json");
   const json verdict = json::parse(found.out)["verdict"];
   CHECK(verdict["method"] == "long words");
   CHECK(verdict["shortest"] == false);
-  const Outcome checked = place.shell("krohn check z7.json z7.safetensors");
-  CHECK(checked.status == 0);
-  CHECK(contains(checked.out, "refuted"));
+  place.expect(0, "krohn check z7.json z7.safetensors", {"refuted"});
 }
 
 TEST_CASE("compare finds the turns of a rotation, and draws them") {
   const Workplace place("compare");
-  REQUIRE(place.shell("krohn compile name:Z5 --construction rotation -o rotation.safetensors").status == 0);
-  REQUIRE(place.shell("krohn compile name:Z5 --construction permutation -o permutation.safetensors").status == 0);
-  REQUIRE(place.shell("krohn compile name:S3 --construction cascade-holonomy -o layers.safetensors").status == 0);
-  REQUIRE(place.shell("krohn compile 'regex:(a|b)*abb' -o abb.safetensors").status == 0);
+  place.make("krohn compile name:Z5 --construction rotation -o rotation.safetensors");
+  place.make("krohn compile name:Z5 --construction permutation -o permutation.safetensors");
+  place.make("krohn compile name:S3 --construction cascade-holonomy -o layers.safetensors");
+  place.make("krohn compile 'regex:(a|b)*abb' -o abb.safetensors");
   const Outcome compared =
-      place.shell("krohn compare rotation.safetensors permutation.safetensors --plot planes.svg --json");
-  CHECK(compared.status == 0);
+      place.expect(0, "krohn compare rotation.safetensors permutation.safetensors --plot planes.svg --json");
   const json letters = json::parse(compared.out)["letters"];
   CHECK(letters.size() >= 1);
   for (const json& letter : letters) {
@@ -91,10 +78,10 @@ TEST_CASE("compare finds the turns of a rotation, and draws them") {
     }
   }
   CHECK(contains(contents(place / "planes.svg"), "plane 1"));
-  CHECK(place.shell("krohn compare permutation.safetensors rotation.safetensors --plot circles.svg").status == 0);
+  place.expect(0, "krohn compare permutation.safetensors rotation.safetensors --plot circles.svg");
   CHECK(contains(contents(place / "circles.svg"), "letter "));
   CHECK(!contains(compared.out, "differ_on"));
-  REQUIRE(place.shell("krohn compile 'regex:(a|b)*ab' -o ab.safetensors").status == 0);
+  place.make("krohn compile 'regex:(a|b)*ab' -o ab.safetensors");
   CHECK(contains(place.shell("krohn compare abb.safetensors ab.safetensors").out,
                  "they are of different languages, such as on \"ab\" (2 letters)"));
   CHECK(json::parse(place.shell("krohn compare abb.safetensors ab.safetensors --json").out)["differ_on"] == "ab");
@@ -102,25 +89,23 @@ TEST_CASE("compare finds the turns of a rotation, and draws them") {
 
 TEST_CASE("snap proves what it writes") {
   const Workplace place("snap");
-  REQUIRE(place.shell("krohn compile name:Z5 --construction rotation -o rotation.safetensors").status == 0);
-  const Outcome snapped = place.shell("krohn snap rotation.safetensors -o exact.safetensors --against name:Z5 --json");
-  CHECK(snapped.status == 0);
+  place.make("krohn compile name:Z5 --construction rotation -o rotation.safetensors");
+  const Outcome snapped =
+      place.expect(0, "krohn snap rotation.safetensors -o exact.safetensors --against name:Z5 --json");
   const json found = json::parse(snapped.out);
   CHECK(found["verdict"]["claim"] == "proved");
   CHECK(found["equal"] == true);
   for (const json& letter : found["letters"]) CHECK(letter["distance"].get<double>() < 1e-5);
-  CHECK(place.shell("krohn verify exact.safetensors --against name:Z5").status == 0);
+  place.expect(0, "krohn verify exact.safetensors --against name:Z5");
 }
 
 TEST_CASE("a trained model that is no network is verified, extracted, snapped and compared") {
   const Workplace place("trained");
-  REQUIRE(place
-              .shell("krohn train parity --model deltaproduct:signed,width=16,heads=1,mlp=0 --rates 1e-2 --steps 2000 "
-                     "--schedule cosine --stop-at 0 --threads 1 -o run")
-              .status == 0);
+  place.make(
+      "krohn train parity --model deltaproduct:signed,width=16,heads=1,mlp=0 --rates 1e-2 --steps 2000 "
+      "--schedule cosine --stop-at 0 --threads 1 -o run");
   CHECK(!std::filesystem::exists(place / "run/network.safetensors"));
-  const Outcome verified = place.shell("krohn verify run --max-pairs 20000 --json");
-  CHECK(verified.status == 1);
+  const Outcome verified = place.expect(1, "krohn verify run --max-pairs 20000 --json");
   const json verdict = json::parse(verified.out);
   CHECK(verdict["verdict"]["claim"] == "refuted");
   CHECK(verdict["verdict"]["shortest"] == false);
@@ -140,32 +125,26 @@ TEST_CASE("a trained model that is no network is verified, extracted, snapped an
 
   // Both refutations have files, about the operations of the run's own tensors and a language of their own.
   for (const std::string against : {"", " --against even.dot"}) {
-    CAPTURE(against);
-    CHECK(place.shell("krohn verify run --max-pairs 20000 --certificate run.cert" + against).status == 1);
-    const Outcome checked = place.shell("krohn check run.cert run" + against);
-    CHECK(checked.status == 0);
-    CHECK(contains(checked.out, ": established: refuted: wrong on"));
-    CHECK(contains(checked.out, against.empty() ? "which asks in" : "even.dot: the language of the certificate"));
+    place.expect(1, "krohn verify run --max-pairs 20000 --certificate run.cert" + against);
+    place.expect(0, "krohn check run.cert run" + against,
+                 {": established: refuted: wrong on",
+                  against.empty() ? "which asks in" : "even.dot: the language of the certificate"});
   }
-  CHECK(place.shell("krohn check run.cert run --against name:parity").status == 1);  // it is another language
-  CHECK(place.shell("krohn verify run --max-pairs 100 --long-letters 0 --certificate run.cert").status == 3);
+  place.expect(1, "krohn check run.cert run --against name:parity");  // it is another language
+  place.expect(3, "krohn verify run --max-pairs 100 --long-letters 0 --certificate run.cert");
   CHECK(contains(place.shell("krohn check run.cert run/parameters.safetensors").out,
                  ": established: proved for words of up"));
-  REQUIRE(place.shell("krohn compile name:parity -o parity.safetensors").status == 0);
-  const Outcome of_network = place.shell("krohn check run.cert parity.safetensors");
-  CHECK(of_network.status == 2);
-  CHECK(contains(of_network.err, "a model that is no network"));
+  place.make("krohn compile name:parity -o parity.safetensors");
+  place.expect(2, "krohn check run.cert parity.safetensors", {"a model that is no network"});
 
-  const Outcome extracted = place.shell("krohn extract run -o learned.dot --length 32 --against name:parity --json");
-  CHECK(extracted.status == 1);
+  const Outcome extracted =
+      place.expect(1, "krohn extract run -o learned.dot --length 32 --against name:parity --json");
   CHECK(json::parse(extracted.out)["states"] == 2);
-  const Outcome snapped = place.shell("krohn snap run -o exact.safetensors --length 32 --against name:parity");
-  CHECK(snapped.status == 0);
-  CHECK(contains(snapped.out, "its own read-out included"));
-  CHECK(place.shell("krohn verify exact.safetensors --against name:parity").status == 0);
+  place.expect(0, "krohn snap run -o exact.safetensors --length 32 --against name:parity",
+               {"its own read-out included"});
+  place.expect(0, "krohn verify exact.safetensors --against name:parity");
 
-  const Outcome compared = place.shell("krohn compare run exact.safetensors --plot circles.svg --json");
-  CHECK(compared.status == 0);
+  const Outcome compared = place.expect(0, "krohn compare run exact.safetensors --plot circles.svg --json");
   const json sides = json::parse(compared.out);
   CHECK(sides["alive"].get<int>() < sides["coordinates"].get<int>());
   const json& one = sides["letters"][1];
@@ -178,42 +157,36 @@ TEST_CASE("a trained model that is no network is verified, extracted, snapped an
 
 TEST_CASE("words below --from are not asked about") {
   const Workplace place("from");
-  REQUIRE(place.shell("krohn train ltrarith2 --model dense:size=2 --steps 1 --threads 1 -o run").status == 0);
+  place.make("krohn train ltrarith2 --model dense:size=2 --steps 1 --threads 1 -o run");
   const auto failing_length = [&](const std::string& options) {
-    const Outcome outcome = place.shell("krohn verify run --json" + options);
-    CHECK(outcome.status == 1);
+    const Outcome outcome = place.expect(1, "krohn verify run --json" + options);
     return json::parse(outcome.out)["verdict"]["failing_word_length"].get<int>();
   };
   CHECK(failing_length("") < 5);            // one or two integers: "1", "1+1"
   CHECK(failing_length(" --from 3") >= 5);  // three, with two operators
   // Questions that were not asked are named for every model, also of those whose functions no certificate states.
   for (const char* const model : {"fan:layers=2,blocks=1,size=2,norm=1.2", "rnn:hidden=2"}) {
-    REQUIRE(
-        place.shell(fmt::format("krohn train modadd1 --model {} --steps 0 --threads 1 -o {}", model, model)).status ==
-        0);
+    place.make(fmt::format("krohn train modadd1 --model {} --steps 0 --threads 1 -o {}", model, model));
     const Outcome some = place.shell(fmt::format("krohn verify {} --from 50 --max-pairs 100 --long-letters 0", model));
     CHECK(contains(some.out, "proved"));
     CHECK(contains(some.out, "not of words that are not asked about, such as"));
   }
-  const Outcome endless = place.shell("krohn verify run --from 1e9 --time 1");
-  CHECK(endless.status == 2);
-  CHECK(contains(endless.err, "--from: "));
+  place.expect(2, "krohn verify run --from 1e9 --time 1", {"--from: "});
 }
 
 TEST_CASE("the folder of a linear model is the trained model in it, for every verb") {
   const Workplace place("linear-run");
-  REQUIRE(place
-              .shell("krohn train modadd2 --model bilinear:full,hidden=8,inputs=8,spread=0.1 --steps 2000 --rates 3e-3 "
-                     "--smoothing 0.1 --schedule cosine --stop-at 0 --threads 1 -o run")
-              .status == 0);
+  place.make(
+      "krohn train modadd2 --model bilinear:full,hidden=8,inputs=8,spread=0.1 --steps 2000 --rates 3e-3 "
+      "--smoothing 0.1 --schedule cosine --stop-at 0 --threads 1 -o run");
   const auto without_first = [](const std::string& text) { return text.substr(text.find(": ")); };
   const Outcome folder = place.shell("krohn verify run --max-pairs 1000"),
                 file = place.shell("krohn verify run/parameters.safetensors --max-pairs 1000");
   CHECK(folder.status == file.status);
   CHECK(without_first(folder.out) == without_first(file.out));
   CHECK(contains(folder.out, "letter after letter"));
-  CHECK(place.shell("krohn extract run -o learned.dot --length 8").status == 0);
-  CHECK(place.shell("krohn snap run -o exact.safetensors --length 8").status == 0);
+  place.expect(0, "krohn extract run -o learned.dot --length 8");
+  place.expect(0, "krohn snap run -o exact.safetensors --length 8");
   // Its recurrence with another decoder is a network, by its own name.
   CHECK(contains(place.shell("krohn verify run/network.safetensors --max-pairs 1000").out, "structured weights"));
   CHECK(contains(contents(place / "run/network.safetensors"), "nearest codewords in place of its read-out"));
@@ -234,8 +207,7 @@ TEST_CASE("verify, eval and compare speak of the trained model whose states grow
   std::filesystem::create_directory(place / "run");
   std::filesystem::copy_file(std::string(KROHN_TEST_DATA) + "/networks/trained-parity.safetensors",
                              place / "run/parameters.safetensors");
-  const Outcome verified = place.shell("krohn verify run --max-pairs 20000 --json");
-  CHECK(verified.status == 1);
+  const Outcome verified = place.expect(1, "krohn verify run --max-pairs 20000 --json");
   const json verdict = json::parse(verified.out)["verdict"];
   CHECK(verdict["failing_word_length"].get<int>() > 60);  // nearest codewords tie at 0^39
   const json measured = json::parse(place.shell("krohn eval run --lengths 39,500 --words 50 --json").out);
@@ -244,7 +216,7 @@ TEST_CASE("verify, eval and compare speak of the trained model whose states grow
   const json rescaled = json::parse(place.shell("krohn eval run --lengths 500 --words 50 --json --rescaled").out);
   CHECK(rescaled["lengths"][0]["words_right"] == 50);
   CHECK(contains(rescaled["reading"].get<std::string>(), "another function"));
-  REQUIRE(place.shell("krohn compile name:parity -o exact.safetensors").status == 0);
+  place.make("krohn compile name:parity -o exact.safetensors");
   const json compared = json::parse(place.shell("krohn compare run exact.safetensors --json").out);
   REQUIRE(compared["margins"].size() > 4);
   const json &before = compared["margins"][3], &last = compared["margins"].back();
@@ -298,9 +270,9 @@ TEST_CASE("a long title of a plot is broken, and none of it is lost") {
 TEST_CASE("plots are SVG, PNG or PDF, of one run or several, with every name in the legend") {
   const Workplace place("plots");
   const std::string train = "krohn train parity --length 2..20 --steps 2 --model bilinear:inputs=3,hidden=";
-  REQUIRE(place.shell(train + "2 -o small && " + train + "3 -o large").status == 0);
+  place.make(train + "2 -o small && " + train + "3 -o large");
   const std::string eval = "krohn eval small large --lengths 10,100 --words 2 ";
-  REQUIRE(place.shell(eval + "--plot a.svg && " + eval + "--plot a.png && " + eval + "--plot a.pdf").status == 0);
+  place.make(eval + "--plot a.svg && " + eval + "--plot a.png && " + eval + "--plot a.pdf");
   const std::string svg = contents(place / "a.svg");
   for (const char* text : {">small: bilinear:full,hidden=2,inputs=3<", ">large: bilinear:full,hidden=3,inputs=3<",
                            ">trained<", ">parity<", ">scaled accuracy<"}) {
@@ -315,31 +287,25 @@ TEST_CASE("plots are SVG, PNG or PDF, of one run or several, with every name in 
   REQUIRE(both["runs"].size() == 2);
   CHECK(both["runs"][1]["folder"] == "large");
   CHECK(both["runs"][1]["lengths"] == one["lengths"]);
-  const Outcome refused = place.shell(eval + "--plot a.gif");
-  CHECK(refused.status == 2);
-  CHECK(contains(refused.err, ".svg, .png or .pdf"));
+  place.expect(2, eval + "--plot a.gif", {".svg, .png or .pdf"});
   // Runs that were trained on different lengths share no band.
-  REQUIRE(
-      place.shell("krohn train parity --length 2..30 --steps 2 --model bilinear:inputs=3,hidden=2 -o longer").status ==
-      0);
-  REQUIRE(place.shell("krohn eval small longer --lengths 10 --words 2 --plot b.svg").status == 0);
+  place.make("krohn train parity --length 2..30 --steps 2 --model bilinear:inputs=3,hidden=2 -o longer");
+  place.make("krohn eval small longer --lengths 10 --words 2 --plot b.svg");
   CHECK(!contains(contents(place / "b.svg"), ">trained<"));
 }
 
 TEST_CASE("a plot shades the lengths that the run was trained on, not the paper's") {
   const Workplace place("shaded");
-  REQUIRE(
-      place.shell("krohn train S3/swaps --model bilinear:hidden=4,inputs=4 --length 2..20 --steps 2 -o run").status ==
-      0);
-  REQUIRE(place.shell("krohn eval run --lengths 10,1000 --words 2 --plot a.svg").status == 0);
+  place.make("krohn train S3/swaps --model bilinear:hidden=4,inputs=4 --length 2..20 --steps 2 -o run");
+  place.make("krohn eval run --lengths 10,1000 --words 2 --plot a.svg");
   // Three decades on 544 pixels, from 64 on.
   CHECK(contains(contents(place / "a.svg"), "<rect x=\"118.59\""));
   CHECK(contains(contents(place / "a.svg"), "width=\"181.33\""));
   std::filesystem::remove(place / "run/run.json");
-  REQUIRE(place.shell("krohn eval run --lengths 10,1000 --words 2 --plot b.svg").status == 0);
+  place.make("krohn eval run --lengths 10,1000 --words 2 --plot b.svg");
   CHECK(!contains(contents(place / "b.svg"), ">trained<"));
   place.write("run/run.json", "{\"lengths\": 3}");
-  CHECK(place.shell("krohn eval run --lengths 10 --words 2 --plot c.svg").status == 2);
+  place.expect(2, "krohn eval run --lengths 10 --words 2 --plot c.svg");
   CHECK(!std::filesystem::exists(place / "c.svg"));
 }
 
@@ -347,8 +313,7 @@ TEST_CASE("a table goes on after the cells that are there") {
   const Workplace place("table");
   const std::string line =
       "krohn table ebrahimi2 --only 'H = 2' --lengths 400 -o cells --json --rescaled";  // 200 short runs of two samples
-  const Outcome first = place.shell(line);
-  CHECK(first.status == 0);
+  const Outcome first = place.expect(0, line);
   const json cells = json::parse(first.out)["cells"];
   REQUIRE(cells.size() == 1);
   CHECK(cells[0]["runs"].size() == 200);
@@ -374,5 +339,5 @@ TEST_CASE("a table goes on after the cells that are there") {
   CHECK(as_trained[0]["claim"] != "");
   CHECK(as_trained[0]["holding_runs"].get<int>() < cells[0]["holding_runs"].get<int>());
   place.write("cells/" + file, "{}");
-  CHECK(place.shell(line).status == 2);
+  place.expect(2, line);
 }

@@ -1,6 +1,4 @@
 // Tests beyond what is evaluated letter by letter: through the network's states, stopped and gone on with.
-#include <doctest/doctest.h>
-
 #include "tests/tools/shell.h"
 
 using namespace krohn::test;
@@ -8,20 +6,16 @@ using nlohmann::json;
 
 namespace {
 
-void compile(const Workplace& place) {
-  REQUIRE(place.shell("krohn compile name:S3/standard -o s3.safetensors").status == 0);
-}
+void compile(const Workplace& place) { place.make("krohn compile name:S3/standard -o s3.safetensors"); }
 
 }  // namespace
 
 TEST_CASE("a long test goes through the network's states and says so") {
   const Workplace place("through-states");
   compile(place);
-  const Outcome text = place.shell("krohn verify s3.safetensors --length 2e8");
-  CHECK(text.status == 0);
-  CHECK(contains(text.out, "200,000,000 letters of random words, seed 1, through the 6 states that the network"));
-  const Outcome report = place.shell("krohn verify s3.safetensors --length 1e6 --words 3 --save run.json --json");
-  CHECK(report.status == 0);
+  place.expect(0, "krohn verify s3.safetensors --length 2e8",
+               {"200,000,000 letters of random words, seed 1, through the 6 states that the network"});
+  const Outcome report = place.expect(0, "krohn verify s3.safetensors --length 1e6 --words 3 --save run.json --json");
   const json through = json::parse(report.out)["sampled_through_states"];
   CHECK(through["letters"] == 3'000'000);
   CHECK(through["states"] == 6);
@@ -35,8 +29,7 @@ TEST_CASE("a run that is stopped again and again ends as one that is not") {
   const Workplace place("resume");
   compile(place);
   const std::string verify = "'" KROHN_COMMAND "' verify s3.safetensors --length 4e9 --seed 3 --json ";
-  const Outcome whole = place.shell(verify + "--save whole.json");
-  REQUIRE(whole.status == 0);
+  const Outcome whole = place.expect(0, verify + "--save whole.json");
   int stops = 0;
   Outcome part;
   for (; stops < 200; ++stops) {
@@ -77,15 +70,15 @@ TEST_CASE("an interrupt of a run of 10^13 letters saves it and says how to go on
   }
   CHECK(contains(lost.out, "proved for words of every length"));
   CHECK(contains(lost.err, "not read to the end"));
-  CHECK(place.shell("krohn check s3.cert s3.safetensors").status == 0);
+  place.expect(0, "krohn check s3.cert s3.safetensors");
 }
 
 TEST_CASE("a saved run is gone on with only as it was begun") {
   const Workplace place("resume-refused");
   compile(place);
   const std::string begun = "krohn verify s3.safetensors --length 1e6 --resume run.json";
-  REQUIRE(place.shell("krohn verify s3.safetensors --length 1e6 --save run.json").status == 0);
-  CHECK(place.shell(begun).status == 0);
+  place.make("krohn verify s3.safetensors --length 1e6 --save run.json");
+  place.expect(0, begun);
   const json saved = json::parse(contents(place / "run.json"));
   struct Change {
     std::string name, value;
@@ -100,16 +93,14 @@ TEST_CASE("a saved run is gone on with only as it was begun") {
     json changed = saved;
     changed[change.name] = json::parse(change.value);
     place.write("run.json", changed.dump());
-    const Outcome refused = place.shell(begun);
-    CHECK(refused.status == 2);
-    CHECK(contains(refused.err, "run.json"));
+    const Outcome refused = place.expect(2, begun, {"run.json"});
     CHECK(refused.out == "");
   }
   for (const char* text : {"", "[]", "{", "{}"}) {
     place.write("run.json", text);
-    CHECK(place.shell(begun).status == 2);
+    place.expect(2, begun);
   }
-  CHECK(place.shell("krohn verify s3.safetensors --length 1e6 --resume absent.json").status == 2);
-  CHECK(place.shell("krohn verify s3.safetensors --save run.json").status == 2);
-  CHECK(place.shell("krohn verify s3.safetensors --length 10 --accepted --save run.json").status == 2);
+  place.expect(2, "krohn verify s3.safetensors --length 1e6 --resume absent.json");
+  place.expect(2, "krohn verify s3.safetensors --save run.json");
+  place.expect(2, "krohn verify s3.safetensors --length 10 --accepted --save run.json");
 }

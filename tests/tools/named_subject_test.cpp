@@ -1,11 +1,6 @@
 // The subject of a verdict is what was read: a name that a file keeps is told as the language's only where it was read
 // now and is the same.
 
-#include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <vector>
-
 #include "krohn/constructions/files/safetensors.h"
 #include "tests/tools/shell.h"
 
@@ -35,13 +30,11 @@ std::string one_line(std::string text) {
 
 TEST_CASE("a name is told as it is where it is the language, and as stored where it is another or cannot be read") {
   const Workplace place("named");
-  REQUIRE(
-      place
-          .shell("krohn convert 'regex:(a|b)*abb' spec.json && krohn compile spec.json --target torch-gru -o run && "
-                 "krohn compile 'regex:(a|b)*abb' --target torch-gru -o named && krohn compile spec.json -o "
-                 "net.safetensors && krohn compile 'regex:(a|b)*abb' -o own.safetensors && krohn compile "
-                 "'regex:(a|b)*abb' --alphabet ba -o turned.safetensors")
-          .status == 0);
+  place.make(
+      "krohn convert 'regex:(a|b)*abb' spec.json && krohn compile spec.json --target torch-gru -o run && "
+      "krohn compile 'regex:(a|b)*abb' --target torch-gru -o named && krohn compile spec.json -o "
+      "net.safetensors && krohn compile 'regex:(a|b)*abb' -o own.safetensors && krohn compile "
+      "'regex:(a|b)*abb' --alphabet ba -o turned.safetensors");
   const auto says = [&](const std::string& line, const std::string& name, const char* remark) {
     CAPTURE(line);
     const Outcome outcome = place.shell(line);
@@ -73,11 +66,11 @@ TEST_CASE("a name is told as it is where it is the language, and as stored where
   all_say("run", "net.safetensors", "spec.json", nullptr);
   all_say("named", "own.safetensors", "(a|b)*abb", nullptr);
   says("krohn verify turned.safetensors", "(a|b)*abb", nullptr);  // read with the letters that the model has
-  REQUIRE(place.shell("krohn compile name:S3 --generators '(1 2),(1 2 3)' -o group.safetensors").status == 0);
+  place.make("krohn compile name:S3 --generators '(1 2),(1 2 3)' -o group.safetensors");
   says("krohn verify group.safetensors", "name:S3", nullptr);
-  REQUIRE(place.shell("krohn convert 'regex:(a|b)*ab' spec.json").status == 0);
+  place.make("krohn convert 'regex:(a|b)*ab' spec.json");
   all_say("run", "net.safetensors", "spec.json", "which is another language now: they differ on");
-  CHECK(place.shell("krohn verify run --against spec.json").status == 1);
+  place.expect(1, "krohn verify run --against spec.json");
   std::filesystem::remove(place / "spec.json");
   all_say("run", "net.safetensors", "spec.json", "which was not compared");
   // A name that says by itself what it is, of another language than the file computes.
@@ -88,7 +81,7 @@ TEST_CASE("a name is told as it is where it is the language, and as stored where
 
 TEST_CASE("extract claims of the model what was found of the model") {
   const Workplace place("claimed");
-  REQUIRE(place.shell("krohn compile name:Z5 --construction rotation -o z5.safetensors").status == 0);
+  place.make("krohn compile name:Z5 --construction rotation -o z5.safetensors");
   // Exact and equal; exact and another; sampled, and left by the model; sampled, and not left as far as was read.
   struct Fact {
     const char *line, *says;
@@ -121,8 +114,7 @@ TEST_CASE("extract claims of the model what was found of the model") {
 
 TEST_CASE("a checkpoint is told to be read otherwise than its config has it loaded, and an adapter is refused") {
   const Workplace place("loaded");
-  REQUIRE(place.shell("krohn compile name:tomita1 --target qwen3-next -o ck && cp ck/config.json kept.json").status ==
-          0);
+  place.make("krohn compile name:tomita1 --target qwen3-next -o ck && cp ck/config.json kept.json");
   const std::vector<std::string> lines{
       "krohn verify ck --precision fp32",    "krohn run ck random:5",
       "krohn eval ck --lengths 5 --words 5", "krohn extract ck -o e.json",
@@ -150,8 +142,7 @@ TEST_CASE("a checkpoint is told to be read otherwise than its config has it load
     config(member, value);
     for (const std::string& line : lines) {
       CAPTURE(line);
-      const Outcome told = place.shell(line);
-      CHECK(told.status == 0);
+      const Outcome told = place.expect(0, line);
       const std::string all = one_line(told.out + told.err);
       CHECK(contains(all, "which is not how its config has it loaded") == (otherwise != nullptr));
       if (otherwise != nullptr) CHECK(contains(all, std::string("loaded, ") + otherwise));
@@ -161,16 +152,14 @@ TEST_CASE("a checkpoint is told to be read otherwise than its config has it load
     CHECK(verdict.at("loaded_in_this_arithmetic") == (otherwise == nullptr || value == "bfloat16"));
   }
   CHECK(contains(place.shell("krohn verify ck").out, "bf16, qwen3_next token by token, as it is loaded"));
-  CHECK(place.shell("krohn verify ck --json").status == 0);
+  place.expect(0, "krohn verify ck --json");
   config("dtype", 16);
-  CHECK(place.shell("krohn verify ck").status == 2);
+  place.expect(2, "krohn verify ck");
   config("dtype", "float32");
   place.write("ck/adapter_config.json", "{}");
   for (std::string line : lines) {
     CAPTURE(line);
     line = line.substr(0, line.find(" >/dev/null"));
-    const Outcome refused = place.shell(line);
-    CHECK(refused.status == 2);
-    CHECK(contains(refused.err, "an adapter of PEFT"));
+    place.expect(2, line, {"an adapter of PEFT"});
   }
 }

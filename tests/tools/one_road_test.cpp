@@ -1,13 +1,7 @@
 // The same question has one answer, whoever asks: `compile --precision`, `verify`, `snap`, `table`; Python in
 // tests/python/one_road_test.py.
 
-#include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "tests/tools/shell.h"
 
@@ -63,7 +57,7 @@ TEST_CASE("what snap proves, verify proves in the same words") {
   const Workplace place("one-road-snap");
   for (const char* language : {"name:Z5", "name:S3", "name:parity"}) {
     CAPTURE(language);
-    REQUIRE(place.shell(std::string("krohn compile ") + language + " -o m.safetensors").status == 0);
+    place.make(std::string("krohn compile ") + language + " -o m.safetensors");
     const Outcome snapped = place.shell("krohn snap m.safetensors -o s.safetensors --json");
     const Outcome verified = place.shell("krohn verify s.safetensors --max-pairs 1000000 --json");
     CHECK(snapped.status == 0);
@@ -74,7 +68,7 @@ TEST_CASE("what snap proves, verify proves in the same words") {
 TEST_CASE("what a table says of the model that it kept, verify says of it within the table's limits") {
   namespace fs = std::filesystem;
   const Workplace place("one-road-table");
-  REQUIRE(place.shell("krohn table ebrahimi2 --only 'H = 2' --lengths 400 -o cells").status == 0);
+  place.make("krohn table ebrahimi2 --only 'H = 2' --lengths 400 -o cells");
   int asked = 0;
   for (const auto& entry : fs::directory_iterator(place / "cells")) {
     if (entry.path().extension() != ".json") continue;
@@ -98,14 +92,12 @@ TEST_CASE("what a table says of the model that it kept, verify says of it within
 
 TEST_CASE("a network that snaps is read with its snaps on every path") {
   const Workplace place("one-road-snaps");
-  REQUIRE(place
-              .shell("krohn compile name:Z11 --generators standard --construction rotation-snapped --precision bf16 -o "
-                     "g.safetensors")
-              .status == 0);
-  CHECK(place.shell("krohn verify g.safetensors --precision bf16 --length 3e5 --save run.json").status == 0);
-  CHECK(place.shell("krohn verify g.safetensors --precision bf16 --length 3e5").status == 0);
-  CHECK(place.shell("krohn extract g.safetensors --precision bf16 -o e.dot --against name:Z11 --generators standard")
-            .status == 0);
+  place.make(
+      "krohn compile name:Z11 --generators standard --construction rotation-snapped --precision bf16 -o "
+      "g.safetensors");
+  place.expect(0, "krohn verify g.safetensors --precision bf16 --length 3e5 --save run.json");
+  place.expect(0, "krohn verify g.safetensors --precision bf16 --length 3e5");
+  place.expect(0, "krohn extract g.safetensors --precision bf16 -o e.dot --against name:Z11 --generators standard");
 }
 
 TEST_CASE("models that were once proved and are wrong are refuted by a shortest word") {
@@ -119,9 +111,8 @@ TEST_CASE("models that were once proved and are wrong are refuted by a shortest 
                            Fact{"rounded_bound", "--precision fp64 --order scan", 2}, Fact{"snap_far_start", "", 17},
                            Fact{"tie_exact", "--precision exact", 1}, Fact{"subnormal", "--precision fp32", 1}}) {
     CAPTURE(fact.model);
-    const Outcome outcome = place.shell(std::string("krohn verify " KROHN_ROOT "/tests/data/findings/") + fact.model +
-                                        ".safetensors --json " + fact.how);
-    CHECK(outcome.status == 1);
+    const Outcome outcome = place.expect(1, std::string("krohn verify " KROHN_ROOT "/tests/data/findings/") +
+                                                fact.model + ".safetensors --json " + fact.how);
     const nlohmann::json refuted = verdict(outcome);
     CHECK(refuted.at("claim") == "refuted");
     CHECK(refuted.at("failing_word_length") == fact.letters);

@@ -1,10 +1,5 @@
 // `krohn table` as a person uses it: what it says of the papers' protocols, folders that tables share, shards, rivals.
 
-#include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "krohn/simulate/closing/proof_rounds.h"
@@ -17,9 +12,7 @@ using nlohmann::json;
 TEST_CASE("a table with rivals asks the Python that has them, and shows what it says below krohn's rows") {
   const Workplace place("table-rivals");
   const std::string line = "krohn table ebrahimi1 --rivals --only Transformer --seeds 2 --seed 31 -o cells";
-  const Outcome none = place.shell("export KROHN_PYTHON=/nonexistent/python; " + line);
-  CHECK(none.status == 2);
-  CHECK(contains(none.err, "--rivals"));
+  const Outcome none = place.expect(2, "export KROHN_PYTHON=/nonexistent/python; " + line, {"--rivals"});
   CHECK(!std::filesystem::exists(place / "cells"));
   CHECK(contains(none.err, "pip install"));
   // A Python that keeps how it was called, and writes the cells of two runs where it is told to.
@@ -31,7 +24,7 @@ TEST_CASE("a table with rivals asks the Python that has them, and shows what it 
   place.write("python",
               "#!/bin/sh\n[ \"$1\" = -c ] && exit 0\necho \"$@\" > called\n[ -e fails ] && exit 2\nmkdir -p cells\n"
               "while [ $# -gt 0 ]; do [ \"$1\" = --json ] && cp cells.json \"$2\"; shift; done\nexit 0\n");
-  REQUIRE(place.shell("chmod +x python").status == 0);
+  place.make("chmod +x python");
   const std::string with = "export KROHN_PYTHON=./python; " + line;
   const Outcome alone = place.shell(with);  // no row of krohn's own has the text
   CAPTURE(alone.err);
@@ -44,38 +37,31 @@ TEST_CASE("a table with rivals asks the Python that has them, and shows what it 
        {"modular addition, Transformer", "m = 3", "0.98", "0.96 at 10", "0.50 at 500", "1/2, 0.75 ± 0.35, 0.50 … 1.00"})
     CHECK(contains(alone.out, part));
   CHECK(contains(place.shell(with + " --json").out, "\"rivals\": ["));
-  CHECK(place.shell(with + " --shard 2/3").status == 0);
+  place.expect(0, with + " --shard 2/3");
   CHECK(contains(contents(place / "called"), "--seeds 2 --quiet --shard 2/3"));
   // Another scale has runs of its own, whose sizes are passed on.
-  CHECK(place.shell(with + " --scale paper,width=32,steps=8e3").status == 0);
+  place.expect(0, with + " --scale paper,width=32,steps=8e3");
   CHECK(contains(contents(place / "called"),
                  "-o cells/rivals-paper,steps=8000,width=32 --only Transformer --scale paper,steps=8000,width=32 "));
   // An array is of krohn's own runs, of which there are none; that is what is said.
-  const Outcome array = place.shell(with + " --slurm");
-  CHECK(array.status == 2);
-  CHECK(contains(array.err, "krohn's own runs"));
-  CHECK(contains(array.err, "--shard 1/N"));
+  place.expect(2, with + " --slurm", {"krohn's own runs", "--shard 1/N"});
   // Where --only names no rival, no empty table stands there.
   place.write("cells.json", R"({"cells": []})");
-  const Outcome nothing = place.shell(
-      "export KROHN_PYTHON=./python; krohn table ebrahimi2 --rivals --only 'H = 2' --lengths 400 -o cells --threads 1");
-  CHECK(nothing.status == 0);
-  CHECK(contains(nothing.out, "none: --only names no rival"));
-  CHECK(!contains(nothing.out, "run of least loss"));
-  REQUIRE(place.shell("touch fails").status == 0);
-  CHECK(place.shell(with).status == 2);
+  place.expect(
+      0,
+      "export KROHN_PYTHON=./python; krohn table ebrahimi2 --rivals --only 'H = 2' --lengths 400 -o cells --threads 1",
+      {"none: --only names no rival", "! run of least loss"});
+  place.make("touch fails");
+  place.expect(2, with);
 }
 
 TEST_CASE("a table says in what it is not the paper's, and counts as the paper does") {
   const Workplace place("protocol");
   const std::string line = "krohn table ebrahimi2-parity --only 'none, 2 words of 10' --seeds 1 --threads 1 -o cells ";
-  const Outcome as_paper = place.shell(line + "--recipe paper");
-  CAPTURE(as_paper.err);
-  REQUIRE(as_paper.status == 0);
-  CHECK(contains(as_paper.out, "No option is other than the paper's protocol at the paper's sizes has it."));
-  CHECK(contains(as_paper.out, "rescaled where nothing is added"));
-  CHECK(contains(as_paper.out, "The paper says neither which two rates nor how many steps"));
-  CHECK(contains(as_paper.out, "Counted as there: the best of all runs, by the test."));
+  place.expect(0, line + "--recipe paper",
+               {"No option is other than the paper's protocol at the paper's sizes has it.",
+                "rescaled where nothing is added", "The paper says neither which two rates nor how many steps",
+                "Counted as there: the best of all runs, by the test."});
   // The same models, measured as they are, by the other recipe: told apart in the one thing in which it differs.
   const json steady = json::parse(place.shell(line + "--json").out);
   CHECK(steady["not_as_the_paper"] == json::array({"states rescaled at the test yes → no"}));
@@ -102,9 +88,7 @@ TEST_CASE("tables of several sizes share a folder, and each says what was shrunk
       "krohn table ebrahimi1 --recipe paper --only 'modular addition, full, m = 3' --seeds 1 --threads 1 --lengths 10 "
       "--json -o cells --scale ";
   const auto made = [&](const std::string& scale) {
-    const Outcome outcome = place.shell(line + scale);
-    CAPTURE(outcome.err);
-    REQUIRE(outcome.status == 0);
+    const Outcome outcome = place.expect(0, line + scale);
     return json::parse(outcome.out);
   };
   const json few = made("paper,steps=3,width=8,inputs=8,rates=1e-3,test-words=4");
@@ -125,7 +109,7 @@ TEST_CASE("tables of several sizes share a folder, and each says what was shrunk
 TEST_CASE("the table of training to a proof, cut into shards, is the one that is made at once") {
   const Workplace place("certified-shards");
   const std::string table = "krohn table certified --only 'bilinear, parity' --seed 1000 --seeds 3 --threads 1 -o ";
-  for (const char* shard : {"1/2", "2/2"}) REQUIRE(place.shell(table + "cut --shard " + shard).status == 0);
+  for (const char* shard : {"1/2", "2/2"}) place.make(table + "cut --shard " + shard);
   std::size_t runs = 0;
   for (const auto& entry : std::filesystem::directory_iterator(place / "cut"))
     runs += entry.path().filename().string().starts_with("certified-");
@@ -150,9 +134,7 @@ TEST_CASE("the table of training to a proof, cut into shards, is the one that is
                    fmt::format("# table, {} training runs in {} shards.", runs, runs)));
   // Kept work is of the same recipe, or it is refused.
   for (const auto& entry : std::filesystem::directory_iterator(place / "whole")) std::ofstream(entry.path()) << "{}";
-  const Outcome other = place.shell(table + "whole");
-  CHECK(other.status == 2);
-  CHECK(contains(other.err, "delete it"));
+  place.expect(2, table + "whole", {"delete it"});
 }
 
 TEST_CASE("a table by a paper's code is not called the paper's") {
@@ -174,11 +156,11 @@ TEST_CASE("the estimate of a table counts the runs that are left, and trains non
   CHECK(!std::filesystem::exists(place / "cells"));
   CHECK(before["runs"].get<int>() > 0);
   CHECK(before["hours"].get<double>() > 0);
-  REQUIRE(place.shell(line + " --lengths 10").status == 0);
+  place.make(line + " --lengths 10");
   const json after = estimate();
   CHECK(after["runs"] == 0);
   CHECK(after["hours"] == 0);
   CHECK(after["cells"][0]["kept"] == before["cells"][0]["runs"]);
   CHECK(contains(place.shell(line + " --estimate").out, "0 runs left, 0 steps"));
-  CHECK(place.shell(line + " --estimate --shard 1/2").status == 2);
+  place.expect(2, line + " --estimate --shard 1/2");
 }

@@ -1,6 +1,4 @@
 // Impossible requests are refused before long work begins, not after it.
-#include <doctest/doctest.h>
-
 #include "tests/tools/shell.h"
 
 using namespace krohn::test;
@@ -13,15 +11,14 @@ TEST_CASE("every refusal is a clear line on standard error and status 2, and not
     if (row.empty() || row.starts_with("#")) continue;
     CAPTURE(row);
     if (row.starts_with("$ ")) {
-      REQUIRE(place.shell(row.substr(2)).status == 0);
+      place.make(row.substr(2));
       continue;
     }
     const std::size_t arrow = row.find(" =>"), said = row.find(' ', arrow + 1);
     REQUIRE(said != std::string::npos);
     const bool lists = row[said - 1] == row[said - 2];
     const std::vector<std::string> before = place.files();
-    const Outcome outcome = place.shell(row.substr(0, arrow));
-    CHECK(outcome.status == 2);
+    const Outcome outcome = place.expect(2, row.substr(0, arrow));
     CHECK(outcome.out == "");
     CHECK(outcome.err.starts_with("krohn: "));
     const std::size_t last = outcome.err.rfind("\nkrohn: ") + 1;  // lines before it tell of work that takes seconds
@@ -46,8 +43,8 @@ std::string asked(const std::string& options) {
 
 TEST_CASE("verify refuses at once what it could not obey in the end") {
   const Workplace place("refused");
-  REQUIRE(place.shell("krohn compile name:Z60 --construction rotation -o z60.safetensors").status == 0);
-  REQUIRE(place.shell("timeout 2 '" KROHN_COMMAND "' verify z60.safetensors --max-pairs 1e9").status == 124);
+  place.make("krohn compile name:Z60 --construction rotation -o z60.safetensors");
+  place.expect(124, "timeout 2 '" KROHN_COMMAND "' verify z60.safetensors --max-pairs 1e9");
   struct Fact {
     const char *options, *says;
   };
@@ -61,9 +58,7 @@ TEST_CASE("verify refuses at once what it could not obey in the end") {
         Fact{"--length 10 --words 0", "--words"}, Fact{"--against name:Z7", "name:Z7"},
         Fact{"--against nothing.dot", "nothing.dot"}, Fact{"--from 3", "--from"}}) {
     CAPTURE(fact.options);
-    const Outcome outcome = place.shell(asked(fact.options));
-    CHECK(outcome.status == 2);
-    CHECK(contains(outcome.err, fact.says));
+    const Outcome outcome = place.expect(2, asked(fact.options), {fact.says});
     CHECK(outcome.out.empty());
   }
   CHECK(place.files() == std::vector<std::string>{"z60.safetensors"});
@@ -71,25 +66,21 @@ TEST_CASE("verify refuses at once what it could not obey in the end") {
 
 TEST_CASE("compile and snap refuse at once where they cannot write") {
   const Workplace place("refused-outputs");
-  const Outcome compiled = place.shell("timeout 60 '" KROHN_COMMAND
-                                       "' compile name:Z60 --construction rotation --precision fp32 --max-pairs 1e9 -o "
-                                       "nowhere/z60.safetensors");
-  CHECK(compiled.status == 2);
-  CHECK(contains(compiled.err, "nowhere/z60.safetensors"));
-  REQUIRE(place.shell("krohn compile name:Z5 -o z5.safetensors").status == 0);
-  for (const char* options : {"-o nowhere/s.safetensors", "-o s.safetensors --against name:Z7"}) {
-    CAPTURE(options);
-    CHECK(place.shell(std::string("krohn snap z5.safetensors ") + options).status == 2);
-  }
+  place.expect(2,
+               "timeout 60 '" KROHN_COMMAND
+               "' compile name:Z60 --construction rotation --precision fp32 --max-pairs 1e9 -o "
+               "nowhere/z60.safetensors",
+               {"nowhere/z60.safetensors"});
+  place.make("krohn compile name:Z5 -o z5.safetensors");
+  for (const char* options : {"-o nowhere/s.safetensors", "-o s.safetensors --against name:Z7"})
+    place.expect(2, std::string("krohn snap z5.safetensors ") + options);
   CHECK(place.files() == std::vector<std::string>{"z5.safetensors"});
 }
 
 TEST_CASE("a checkpoint without a token that begins words is not asked about the empty word, and says so") {
   const Workplace place("no-begin");
-  REQUIRE(place.shell("krohn compile name:parity --target fla-deltanet -o c").status == 0);
-  const Outcome with = place.shell("krohn verify c --max-pairs 500");
-  CHECK(with.status == 0);
-  CHECK(contains(with.out, "which begins it; the empty word is that token alone"));
+  place.make("krohn compile name:parity --target fla-deltanet -o c");
+  place.expect(0, "krohn verify c --max-pairs 500", {"which begins it; the empty word is that token alone"});
   auto tokens = nlohmann::json::parse(contents(place / "c/tokens.json"));
   tokens["begin"] = nullptr;
   place.write("c/tokens.json", tokens.dump());

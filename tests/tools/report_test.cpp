@@ -1,12 +1,5 @@
 // `krohn report`: the file that it writes, the page's own evaluator and checker under node, and the page as a person
 // meets it in a headless browser. KROHN_SCREENSHOTS=FOLDER keeps pictures of it.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <map>
-
 #include "tests/tools/shell.h"
 
 using namespace krohn::test;
@@ -51,9 +44,8 @@ const char* const kHostile = R"(digraph { start -> a; start [shape=point];
 
 TEST_CASE("report: one file that loads nothing, with the verdict, the network and the certificate in it") {
   const Workplace place("report");
-  const Outcome made = place.shell("krohn report 'regex:(a|b)*abb' -o abb.html");
-  CHECK(made.status == 0);
-  CHECK(contains(made.out, "proved for words of every length"));
+  const Outcome made =
+      place.expect(0, "krohn report 'regex:(a|b)*abb' -o abb.html", {"proved for words of every length"});
   const std::string page = contents(place / "abb.html");
   CHECK(made.out.find(std::to_string(page.size() % 1000)) != std::string::npos);
   CHECK(page.starts_with("<!doctype html>"));
@@ -73,10 +65,10 @@ TEST_CASE("report: one file that loads nothing, with the verdict, the network an
   std::string commands;
   for (const auto& command : data["commands"])
     if (command.get<std::string>().starts_with("krohn ")) commands += command.get<std::string>() + " && ";
-  REQUIRE(place.shell("mv abb.html first.html && " + commands + "true").status == 0);
+  place.make("mv abb.html first.html && " + commands + "true");
   CHECK(contents(place / "abb.cert") == data["certificate"]["text"]);
   CHECK(contents(place / "abb.html") == page);
-  REQUIRE(place.shell("krohn report abb.safetensors -o model.html").status == 0);
+  place.make("krohn report abb.safetensors -o model.html");
   const json of_model = data_of(contents(place / "model.html"));
   CHECK(of_model["network"] == data["network"]);
   CHECK(of_model["certificate"] == data["certificate"]);
@@ -84,9 +76,8 @@ TEST_CASE("report: one file that loads nothing, with the verdict, the network an
 
 TEST_CASE("report: exit statuses, and nothing half-written") {
   const Workplace place("report-status");
-  CHECK(place.shell("krohn report name:Z5 --construction rotation --precision bf16 -o z5.html").status == 1);
-  CHECK(place.shell("krohn report name:Z5 --construction rotation --precision fp32 --max-pairs 100 -o open.html")
-            .status == 3);
+  place.expect(1, "krohn report name:Z5 --construction rotation --precision bf16 -o z5.html");
+  place.expect(3, "krohn report name:Z5 --construction rotation --precision fp32 --max-pairs 100 -o open.html");
   CHECK(place.files() == std::vector<std::string>{"open.html", "z5.html"});
 }
 
@@ -96,11 +87,11 @@ TEST_CASE("report: the page's checker establishes certificates and refuses every
     return;
   }
   const Workplace place("report-recheck");
-  REQUIRE(place.shell("krohn report 'regex:(a|b)*abb' -o abb.html").status == 0);
-  REQUIRE(place.shell("krohn report 'regex:(a|b)*abb' --construction cascade-holonomy -o cascade.html").status == 0);
-  REQUIRE(place.shell("krohn report name:Z3 --construction rotation --precision bf16 -o pairs.html").status == 0);
-  REQUIRE(place.shell("krohn report name:Z5 --construction rotation --precision bf16 -o word.html").status == 1);
-  REQUIRE(place.shell("krohn report name:Z360 --construction rotation --precision bf16 -o shortest.html").status == 1);
+  place.make("krohn report 'regex:(a|b)*abb' -o abb.html");
+  place.make("krohn report 'regex:(a|b)*abb' --construction cascade-holonomy -o cascade.html");
+  place.make("krohn report name:Z3 --construction rotation --precision bf16 -o pairs.html");
+  place.expect(1, "krohn report name:Z5 --construction rotation --precision bf16 -o word.html");
+  place.expect(1, "krohn report name:Z360 --construction rotation --precision bf16 -o shortest.html");
   const Outcome outcome = place.shell("node '" + std::string(kPages) + "recheck.js' *.html");
   CHECK_MESSAGE(outcome.status == 0, outcome.out << outcome.err);
   MESSAGE(outcome.out);
@@ -108,23 +99,22 @@ TEST_CASE("report: the page's checker establishes certificates and refuses every
 
 TEST_CASE("report: the PyTorch file holds the weights that --target torch writes") {
   const Workplace place("report-torch");
-  REQUIRE(place.shell("krohn report name:S3 -o s3.html").status == 0);
+  place.make("krohn report name:S3 -o s3.html");
   const std::string module = data_of(contents(place / "s3.html"))["network"]["module"];
   const std::size_t begin = module.find("WEIGHTS = \"") + 11;
   place.write("weights", module.substr(begin, module.find('"', begin) - begin));
   place.write("module.py", module);
   const std::string made = data_of(contents(place / "s3.html"))["network"]["construction"];
-  REQUIRE(place.shell("krohn compile name:S3 --construction " + made + " --target torch -o s3").status == 0);
-  CHECK(place.shell("base64 -d weights | cmp - s3/model.safetensors").status == 0);
-  if (!program({"python3"}).empty()) CHECK(place.shell("python3 -m py_compile module.py").status == 0);
+  place.make("krohn compile name:S3 --construction " + made + " --target torch -o s3");
+  place.expect(0, "base64 -d weights | cmp - s3/model.safetensors");
+  if (!program({"python3"}).empty()) place.expect(0, "python3 -m py_compile module.py");
 }
 
 TEST_CASE("report: a run and a checkpoint are judged by their own weights, with the verdict of verify") {
   const Workplace place("report-run");
-  REQUIRE(place.shell("krohn train parity --model bilinear:hidden=3,inputs=3 --length 2..8 --steps 2 -o run").status ==
-          0);
-  REQUIRE(place.shell("krohn compile name:parity --target fla-gated-deltaproduct -o checkpoint").status == 0);
-  REQUIRE(place.shell("cp -r checkpoint other").status == 0);
+  place.make("krohn train parity --model bilinear:hidden=3,inputs=3 --length 2..8 --steps 2 -o run");
+  place.make("krohn compile name:parity --target fla-gated-deltaproduct -o checkpoint");
+  place.make("cp -r checkpoint other");
   // The defect that this is about: a page that judged what automaton.json compiles to. The read-out comes last in the
   // file; without it no answer is right.
   std::string weights = contents(place / "other/model.safetensors");
@@ -147,7 +137,7 @@ TEST_CASE("report: a run and a checkpoint are judged by their own weights, with 
     CHECK(data["accuracy"]["lengths"] == measured["lengths"]);
     REQUIRE(data["spectrum"].contains("construction"));
     const std::string exact = data["spectrum"]["construction"];
-    REQUIRE(place.shell("krohn compile name:parity --construction " + exact + " -o exact.safetensors").status == 0);
+    place.make("krohn compile name:parity --construction " + exact + " -o exact.safetensors");
     const json compared = json::parse(place.shell("krohn compare " + name + " exact.safetensors --json").out);
     CHECK(data["spectrum"]["letters"].size() == 2);
     for (std::size_t letter : {0, 1}) {
@@ -165,7 +155,7 @@ TEST_CASE("report: a run and a checkpoint are judged by their own weights, with 
     if (command.get<std::string>().starts_with("krohn "))
       commands += "{ " + command.get<std::string>() + " || case $? in 1 | 3) ;; *) false ;; esac; } && ";
   REQUIRE(commands.size() > 100);
-  REQUIRE(place.shell("rm -r run run.html && " + commands + "true").status == 0);
+  place.make("rm -r run run.html && " + commands + "true");
   const json after = data_of(contents(place / "run.html"));
   for (const char* part :
        {"verdict", "certificate", "evaluator", "accuracy", "spectrum", "learned", "margins", "commands"}) {
@@ -181,21 +171,19 @@ TEST_CASE("report: the page's checker of operations judges changed certificates 
     return;
   }
   const Workplace place("report-operations");
-  REQUIRE(
-      place
-          .shell("krohn train parity --model bilinear:hidden=3,inputs=3 --length 2..8 --steps 2 -o bilinear && "
-                 "krohn train S3/swaps --model deltaproduct:width=4,heads=1,keys=2,values=2,mlp=4 --length 2..8 "
-                 "--steps 2 -o layers && krohn train parity --model gru:hidden=3 --length 2..8 --steps 2 -o gru && "
-                 "krohn train parity --model lstm:hidden=2 --length 2..8 --steps 2 -o lstm && "
-                 "krohn train parity --model diagonal:width=3,channels=2,states=1,conv=2,complex --length 2..8 "
-                 "--steps 2 -o gates && krohn train parity --model fan:blocks=2,size=2,layers=2,mlp=2 --length 2..8 "
-                 "--steps 2 -o fan && krohn compile 'regex:(a|b)*abb' --target xlstm-slstm -o slstm && "
-                 "krohn compile name:parity --target fla-gated-deltaproduct -o checkpoint")
-          .status == 0);
+  place.make(
+      "krohn train parity --model bilinear:hidden=3,inputs=3 --length 2..8 --steps 2 -o bilinear && "
+      "krohn train S3/swaps --model deltaproduct:width=4,heads=1,keys=2,values=2,mlp=4 --length 2..8 "
+      "--steps 2 -o layers && krohn train parity --model gru:hidden=3 --length 2..8 --steps 2 -o gru && "
+      "krohn train parity --model lstm:hidden=2 --length 2..8 --steps 2 -o lstm && "
+      "krohn train parity --model diagonal:width=3,channels=2,states=1,conv=2,complex --length 2..8 "
+      "--steps 2 -o gates && krohn train parity --model fan:blocks=2,size=2,layers=2,mlp=2 --length 2..8 "
+      "--steps 2 -o fan && krohn compile 'regex:(a|b)*abb' --target xlstm-slstm -o slstm && "
+      "krohn compile name:parity --target fla-gated-deltaproduct -o checkpoint");
   for (const char* name : {"bilinear", "layers", "gru", "lstm", "gates", "fan", "slstm", "checkpoint"})
     CHECK(place.shell(std::string("krohn report ") + name + " -o " + name + ".html --lengths 5 --words 2 --time 5")
               .status <= 1);
-  REQUIRE(place.shell("mkdir changed").status == 0);
+  place.make("mkdir changed");
   const Outcome outcome = place.shell("node '" + std::string(kPages) + "operations.js' changed *.html");
   CHECK_MESSAGE(outcome.status == 0, outcome.out << outcome.err);
   MESSAGE(outcome.out);
@@ -225,23 +213,21 @@ TEST_CASE("report: the page in a browser") {
   }
   const Workplace place("report-browser");
   place.write("hostile.dot", kHostile);
-  REQUIRE(place.shell("krohn report 'regex:(a|b)*abb' -o abb.html").status == 0);
-  REQUIRE(place.shell("krohn report name:S5/adjacent -o s5.html").status == 0);
-  REQUIRE(place.shell("krohn report 'regex:(a|b)*abb' --any-order -o any.html").status == 0);
-  REQUIRE(place.shell("krohn report 'regex:(a|b)*abb' --precision fp64+fma -o fused.html").status == 0);
-  REQUIRE(place.shell("krohn report name:Z5 --construction rotation --precision bf16 -o drifting.html").status == 1);
-  REQUIRE(place.shell("krohn report 'regex:(a|b)*abb' --construction cascade-holonomy -o cascade.html").status == 0);
-  REQUIRE(place.shell("krohn report hostile.dot -o hostile.html").status == 0);
+  place.make("krohn report 'regex:(a|b)*abb' -o abb.html");
+  place.make("krohn report name:S5/adjacent -o s5.html");
+  place.make("krohn report 'regex:(a|b)*abb' --any-order -o any.html");
+  place.make("krohn report 'regex:(a|b)*abb' --precision fp64+fma -o fused.html");
+  place.expect(1, "krohn report name:Z5 --construction rotation --precision bf16 -o drifting.html");
+  place.make("krohn report 'regex:(a|b)*abb' --construction cascade-holonomy -o cascade.html");
+  place.make("krohn report hostile.dot -o hostile.html");
   CHECK(contents(place / "s5.html").size() < 1'000'000);
-  REQUIRE(
-      place
-          .shell("krohn train parity --model deltaproduct:width=8,heads=1,keys=4,values=4,mlp=8 --steps 20 -o run && "
-                 "krohn train "
-                 "parity --model gru:hidden=3 --length 2..8 --steps 2 -o cell && krohn train parity --model "
-                 "diagonal:width=3,channels=4,states=2,complex --length 2..8 --steps 2 -o gates && krohn compile "
-                 "name:parity "
-                 "--target fla-gated-deltaproduct -o checkpoint")
-          .status == 0);
+  place.make(
+      "krohn train parity --model deltaproduct:width=8,heads=1,keys=4,values=4,mlp=8 --steps 20 -o run && "
+      "krohn train "
+      "parity --model gru:hidden=3 --length 2..8 --steps 2 -o cell && krohn train parity --model "
+      "diagonal:width=3,channels=4,states=2,complex --length 2..8 --steps 2 -o gates && krohn compile "
+      "name:parity "
+      "--target fla-gated-deltaproduct -o checkpoint");
   for (const char* name : {"run", "cell", "gates", "checkpoint"})
     CHECK(place.shell(std::string("krohn report ") + name + " -o " + name + ".html --lengths 5,50 --words 8 --time 1")
               .status <= 1);

@@ -1,11 +1,5 @@
 // docs/results/reproduction.md: its commands run, its figures stand in the results, and every claim has a verdict.
 
-#include <doctest/doctest.h>
-
-#include <array>
-#include <cmath>
-#include <filesystem>
-#include <map>
 #include <regex>
 
 #include "tests/tools/shell.h"
@@ -240,7 +234,7 @@ TEST_CASE("the commands of the claims do what is said") {
       if (contains(tables, "\n$ " + command + "\n") || contains(tables, "\nearlier: " + command + "\n") ||
           contains(learned, "\n$ " + command + "\n"))
         continue;
-      CHECK(place.shell(command + " --slurm").status == 0);
+      place.expect(0, command + " --slurm");
       continue;
     }
     if (command.starts_with("krohn compare ")) continue;  // wants a trained run: learned_test

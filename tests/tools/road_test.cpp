@@ -1,9 +1,5 @@
 // The main road, as a person walks it: every command line of the README, and what each verb promises.
 
-#include <doctest/doctest.h>
-
-#include <map>
-
 #include "tests/tools/shell.h"
 #include "tools/krohn/report/json_output.h"
 
@@ -58,16 +54,13 @@ TEST_CASE("the three lines of the README") {
   const std::string readme = contents(KROHN_ROOT "/README.md");
   for (const std::string& line : {compile, verify, draw}) CHECK_MESSAGE(contains(readme, line), line);
 
-  const Outcome compiled = place.shell(compile);
-  CHECK(compiled.status == 0);
+  const Outcome compiled = place.expect(0, compile);
   CHECK(compiled.err == "");
   CHECK(contains(readme, compiled.out));
-  const Outcome verified = place.shell(verify);
-  CHECK(verified.status == 0);
-  CHECK(contains(verified.out, "proved for words of every length"));
-  CHECK(contains(verified.out, "100,000,000 letters of random words"));
+  const Outcome verified =
+      place.expect(0, verify, {"proved for words of every length", "100,000,000 letters of random words"});
   CHECK(contains(readme, verified.out));
-  CHECK(place.shell(draw).status == 0);
+  place.expect(0, draw);
   CHECK(contains(contents(place / "abb.svg"), "</svg>"));
   CHECK(place.files() == std::vector<std::string>{"abb.safetensors", "abb.svg"});
 }
@@ -80,24 +73,20 @@ TEST_CASE("the README's story of a trained model is true") {
     if (line.starts_with("    krohn "))
       lines[line.substr(10, line.find(' ', 10) - 10)] = line.substr(0, line.find('#'));
   REQUIRE(lines.size() == 5);
-  REQUIRE(place.shell(lines["train"]).status == 0);
+  place.make(lines["train"]);
   const json lengths = json::parse(place.shell(lines["eval"] + " --json").out)["lengths"];
   REQUIRE(lengths.size() == 1);
   CHECK(lengths[0]["words_right"] == 300);
-  const Outcome verified = place.shell(lines["verify"] + " --json");
-  CHECK(verified.status == 1);
+  const Outcome verified = place.expect(1, lines["verify"] + " --json");
   const json verdict = json::parse(verified.out)["verdict"];
   // Other kinds of processors train to other parameters, and fail at another length.
   if (__builtin_cpu_supports("avx512f")) {
     CHECK(verdict["failing_word_length"] == 380);
     CHECK(verdict["failing_word"] == std::string(380, '1'));
   }
-  CHECK(place.shell(lines["extract"]).status == 0);
+  place.expect(0, lines["extract"]);
   CHECK(contains(place.shell("krohn info learned.dot").out, "2, minimal"));
-  const Outcome snapped = place.shell(lines["snap"]);
-  CHECK(snapped.status == 0);
-  CHECK(contains(snapped.out, "parity-scalar"));
-  CHECK(contains(snapped.out, "proved for words of every length"));
+  place.expect(0, lines["snap"], {"parity-scalar", "proved for words of every length"});
 }
 
 TEST_CASE("the README fits two screens and names every verb") {
@@ -113,25 +102,24 @@ TEST_CASE("other usual names are understood") {
     CHECK(place.shell(std::string("krohn ") + version).out.starts_with("krohn 0."));
   CHECK(place.shell("krohn help").out == place.shell("krohn --help").out);
   CHECK(place.shell("krohn help run").out == place.shell("krohn run --help").out);
-  REQUIRE(place.shell("krohn compile name:S3 --precision BFloat16 -o s3.safetensors").status == 0);
+  place.make("krohn compile name:S3 --precision BFloat16 -o s3.safetensors");
   for (const char* name : {"float32", "half", "bfloat16", "double", "FP32"})
-    CHECK(place.shell(std::string("krohn run s3.safetensors random:9 --precision ") + name).status == 0);
-  CHECK(place.shell("krohn compile name:S3 --target PyTorch -o torch").status == 0);
+    place.expect(0, std::string("krohn run s3.safetensors random:9 --precision ") + name);
+  place.expect(0, "krohn compile name:S3 --target PyTorch -o torch");
   CHECK(place.files() == std::vector<std::string>{"s3.safetensors", "torch"});
-  const Outcome models = place.shell("krohn train --model list");
-  CHECK(models.status == 0);
+  const Outcome models = place.expect(0, "krohn train --model list");
   for (const char* family : {"bilinear:", "deltaproduct:", "mamba:"}) CHECK(contains(models.out, family));
 }
 
 TEST_CASE("any language is a task") {
   const Workplace place("language-tasks");
-  REQUIRE(place.shell("krohn convert 'regex:(ab)*' ab.json").status == 0);
-  CHECK(place.shell("krohn tasks 'regex:(a|b)*abb' --length 3 --count 2 -o abb.jsonl").status == 0);
+  place.make("krohn convert 'regex:(ab)*' ab.json");
+  place.expect(0, "krohn tasks 'regex:(a|b)*abb' --length 3 --count 2 -o abb.jsonl");
   CHECK(contains(contents(place / "abb.jsonl"), R"("tokens":["a","b","b"],"targets":["reject","reject","accept"])"));
   CHECK(contains(place.shell("krohn tasks ab.json --length 4 --count 1 --to csv").out, "sample,length"));
   const std::string train = "krohn train ab.json --model bilinear:hidden=4,inputs=4 --steps 3 --length 2..5 -o run";
-  REQUIRE(place.shell(train).status == 0);
-  CHECK(place.shell("krohn eval run --lengths 5 --words 10").status == 0);
+  place.make(train);
+  place.expect(0, "krohn eval run --lengths 5 --words 10");
 }
 
 TEST_CASE("JSON has a schema, and counts are numbers while every reader holds them") {
@@ -155,10 +143,8 @@ TEST_CASE("a group that is too large to list still says what is known") {
     const char *name, *order;
   };
   for (const auto& [name, order] : {Fact{"M24", "244823040"}, Fact{"Rubik", "43252003274489856000"}}) {
-    const Outcome outcome = place.shell(std::string("krohn info name:") + name);
-    CHECK(outcome.status == 3);
-    CHECK(contains(outcome.out, std::string("order ") + order));
-    CHECK(contains(outcome.err, std::string("name:") + name + "/points"));
+    place.expect(3, std::string("krohn info name:") + name,
+                 {std::string("order ") + order, "2> " + std::string("name:") + name + "/points"});
   }
   CHECK(contains(place.shell("krohn info name:Rubik/points").out,
                  "the group of that name has order 43252003274489856000"));
@@ -166,13 +152,11 @@ TEST_CASE("a group that is too large to list still says what is known") {
 
 TEST_CASE("every verb has a page that begins with examples") {
   const Workplace place("help");
-  const Outcome all = place.shell("krohn --help");
-  CHECK(all.status == 0);
+  const Outcome all = place.expect(0, "krohn --help");
   for (const char* verb : kVerbs) {
     CAPTURE(verb);
     CHECK(contains(all.out, std::string("\n  ") + verb + " "));
-    const Outcome page = place.shell(std::string("krohn ") + verb + " --help");
-    CHECK(page.status == 0);
+    const Outcome page = place.expect(0, std::string("krohn ") + verb + " --help");
     CHECK(page.err == "");
     CHECK(page.out.starts_with(std::string("krohn ") + verb));
     CHECK(contains(page.out, std::string("\n  krohn ") + verb));
@@ -198,9 +182,8 @@ TEST_CASE("every verb that writes says in the same words what to add where it is
     CAPTURE(synopsis);
     const bool has_model = contains(needed, "--model"), has_kind = contains(needed, "--as");
     const Outcome outcome =
-        place.shell("krohn " + std::string(verb) + (contains(needed, verb + std::string(" -o")) ? "" : " x") +
-                    (has_model ? " --model bilinear" : "") + (has_kind ? " --as gru --against x" : ""));
-    CHECK(outcome.status == 2);
+        place.expect(2, "krohn " + std::string(verb) + (contains(needed, verb + std::string(" -o")) ? "" : " x") +
+                            (has_model ? " --model bilinear" : "") + (has_kind ? " --as gru --against x" : ""));
     CHECK_MESSAGE(outcome.err.starts_with("krohn: nowhere to write the "), outcome.err);
     CHECK(contains(outcome.err, ": add `-o "));
   }
@@ -211,36 +194,32 @@ TEST_CASE("every verb that writes says in the same words what to add where it is
 TEST_CASE("every example of every page works") {
   const Workplace place("examples");
   place.write("tcp.dot", contents(KROHN_TEST_DATA "/aalpy/tcp_server_bsd_trans.dot"));
-  REQUIRE(place.shell("krohn compile 'regex:(a|b)*abb' -o abb.safetensors").status == 0);
-  REQUIRE(place.shell("krohn verify abb.safetensors --certificate abb.cert").status == 0);
+  place.make("krohn compile 'regex:(a|b)*abb' -o abb.safetensors");
+  place.make("krohn verify abb.safetensors --certificate abb.cert");
   place.write("zp.att", contents(KROHN_TEST_DATA "/mlregtest/04.04.Zp.2.1.0.att"));
   place.write("zp.syms", contents(KROHN_TEST_DATA "/mlregtest/alph4.txt"));
-  REQUIRE(place.shell("krohn compile name:S5 -o s5.safetensors").status == 0);
-  REQUIRE(place.shell("krohn compile name:Z5 -o z5.safetensors").status == 0);
-  REQUIRE(place
-              .shell("krohn compile name:parity --target torch-gru -o gru && mv gru/parameters.safetensors "
-                     "gru.safetensors")
-              .status == 0);
-  REQUIRE(place
-              .shell("krohn compile name:tomita1 --target transformers-mamba2 -o m && mv m/parameters.safetensors "
-                     "mamba2.safetensors && krohn compile name:parity --target fla-gated-deltanet -o d && mv "
-                     "d/model.safetensors delta.safetensors && krohn import gru.safetensors --as gru --against "
-                     "name:parity -o gru-run")
-              .status == 0);
+  place.make("krohn compile name:S5 -o s5.safetensors");
+  place.make("krohn compile name:Z5 -o z5.safetensors");
+  place.make(
+      "krohn compile name:parity --target torch-gru -o gru && mv gru/parameters.safetensors "
+      "gru.safetensors");
+  place.make(
+      "krohn compile name:tomita1 --target transformers-mamba2 -o m && mv m/parameters.safetensors "
+      "mamba2.safetensors && krohn compile name:parity --target fla-gated-deltanet -o d && mv "
+      "d/model.safetensors delta.safetensors && krohn import gru.safetensors --as gru --against "
+      "name:parity -o gru-run");
   place.write("words.jsonl",
               "{\"word\": \"1101\", \"answer\": \"accept\"}\n{\"word\": \"11\", \"answer\": \"reject\"}\n");
-  REQUIRE(place
-              .shell("krohn compile name:S3/adjacent --target olmo-hybrid -o Olmo-Hybrid-7B && cp -r Olmo-Hybrid-7B "
-                     "trained && cp -r trained converted")
-              .status == 0);
-  REQUIRE(place.shell("krohn compile name:tomita1 --target qwen3-next -o Qwen3-Next-80B-A3B-Instruct").status == 0);
+  place.make(
+      "krohn compile name:S3/adjacent --target olmo-hybrid -o Olmo-Hybrid-7B && cp -r Olmo-Hybrid-7B "
+      "trained && cp -r trained converted");
+  place.make("krohn compile name:tomita1 --target qwen3-next -o Qwen3-Next-80B-A3B-Instruct");
   int examples = 0;
   for (const char* verb : kVerbs) {
     if (std::string(verb) == "import")
-      REQUIRE(place
-                  .shell("krohn compile 'regex:(a|b)*abb' --target torch-lstm -o lstm && mv "
-                         "lstm/parameters.safetensors abb.safetensors")
-                  .status == 0);
+      place.make(
+          "krohn compile 'regex:(a|b)*abb' --target torch-lstm -o lstm && mv "
+          "lstm/parameters.safetensors abb.safetensors");
     std::istringstream page(place.shell(std::string("krohn ") + verb + " --help").out);
     for (std::string line; std::getline(page, line);) {
       if (!line.starts_with("  krohn ")) continue;
@@ -258,16 +237,15 @@ TEST_CASE("every example of every page works") {
 
 TEST_CASE("exit statuses: proved 0, refuted 1, undecided 3") {
   const Workplace place("statuses");
-  REQUIRE(place.shell("krohn compile name:Z5 --construction rotation -o z5.safetensors").status == 0);
-  const Outcome refuted = place.shell("krohn verify z5.safetensors --precision bf16 --json --certificate z5.json");
-  CHECK(refuted.status == 1);
+  place.make("krohn compile name:Z5 --construction rotation -o z5.safetensors");
+  const Outcome refuted = place.expect(1, "krohn verify z5.safetensors --precision bf16 --json --certificate z5.json");
   const json found = json::parse(refuted.out);
   CHECK(found["verdict"]["claim"] == "refuted");
   CHECK(found["verdict"]["failing_word_length"] == 249);  // MATH.md §5
   CHECK(contains(refuted.err, "z5.json shows that the word fails, not that no shorter one does"));
   CHECK(contains(contents(place / "z5.json"), R"("claim":"refuted","shortest":false,"method":"failing word")"));
-  CHECK(place.shell("krohn verify z5.safetensors --precision fp32 --max-pairs 1000").status == 3);
-  CHECK(place.shell("krohn verify z5.safetensors --precision fp32 --max-pairs 1000 --length 5").status == 0);
+  place.expect(3, "krohn verify z5.safetensors --precision fp32 --max-pairs 1000");
+  place.expect(0, "krohn verify z5.safetensors --precision fp32 --max-pairs 1000 --length 5");
 }
 
 TEST_CASE("any order: established for what is exact, undecided for what rounds, refused where it makes no sense") {
@@ -276,57 +254,47 @@ TEST_CASE("any order: established for what is exact, undecided for what rounds, 
   for (const std::string language :
        {"name:S5 --generators transpositions", "name:S4 --keys doubled", "'regex:(a|b)*abb'"}) {
     CAPTURE(language);
-    REQUIRE(place.shell("krohn compile " + language + " -o m.safetensors").status == 0);
-    const Outcome proved = place.shell(verify + " --certificate m.cert");
-    CHECK(proved.status == 0);
-    CHECK(contains(proved.out, "in any order of evaluation"));
+    place.make("krohn compile " + language + " -o m.safetensors");
+    place.expect(0, verify + " --certificate m.cert", {"in any order of evaluation"});
     CHECK(contains(contents(place / "m.cert"), R"("order":"any","claim":"proved","method":"exact in any order")"));
     CHECK(contains(place.shell("krohn check m.cert m.safetensors").out, "established"));
   }
-  const Outcome chosen = place.shell("krohn compile name:Z5 --any-order --precision bf16 --explain -o z5.safetensors");
-  CHECK(chosen.status == 0);
-  CHECK(contains(chosen.out, "in any order, in bf16: permutation: proved"));
-  CHECK(contains(chosen.out, "in any order, in bf16: rotation: no: its numbers round"));
-  CHECK(contains(chosen.out, "z5.safetensors: name:Z5 by permutation"));
-  CHECK(place.shell("krohn verify z5.safetensors --precision bf16 --any-order").status == 0);
-  REQUIRE(place.shell("krohn compile name:Z5 --construction rotation -o m.safetensors").status == 0);
-  const Outcome open = place.shell(verify + " --certificate none.cert");
-  CHECK(open.status == 3);
-  CHECK(contains(open.out, "not shown: "));
+  place.expect(0, "krohn compile name:Z5 --any-order --precision bf16 --explain -o z5.safetensors",
+               {"in any order, in bf16: permutation: proved", "in any order, in bf16: rotation: no: its numbers round",
+                "z5.safetensors: name:Z5 by permutation"});
+  place.expect(0, "krohn verify z5.safetensors --precision bf16 --any-order");
+  place.make("krohn compile name:Z5 --construction rotation -o m.safetensors");
+  place.expect(3, verify + " --certificate none.cert", {"not shown: "});
   CHECK(!std::filesystem::exists(place / "none.cert"));
 }
 
 TEST_CASE("compiling for a precision rounds the weights and says what that made of them") {
   const Workplace place("quantised");
   const std::string compile = "krohn compile name:Z10 --construction rotation --precision bf16 -o z10.safetensors";
-  const Outcome refuted = place.shell(compile + " --json");
-  CHECK(refuted.status == 1);
+  const Outcome refuted = place.expect(1, compile + " --json");
   CHECK(json::parse(refuted.out)["verdict"]["failing_word_length"] == 128);  // MATH.md §5
-  CHECK(place.shell(compile + " --max-pairs 100").status == 1);              // by a long word, as verify
-  CHECK(place.shell("krohn verify z10.safetensors --precision bf16").status == 1);
-  CHECK(place.shell("krohn verify z10.safetensors --precision exact --max-pairs 100").status == 3);
-  CHECK(place.shell("krohn compile name:Z10 --construction rotation -o exact.safetensors").status == 0);
-  CHECK(place.shell("krohn verify exact.safetensors --precision exact").status == 0);
-  const Outcome proved = place.shell("krohn compile name:S5 --keys doubled --precision bf16 --exact -o s5.safetensors");
-  CHECK(proved.status == 0);
-  CHECK(contains(proved.out, "weights rounded to bf16: proved for words of every length"));
+  place.expect(1, compile + " --max-pairs 100");                             // by a long word, as verify
+  place.expect(1, "krohn verify z10.safetensors --precision bf16");
+  place.expect(3, "krohn verify z10.safetensors --precision exact --max-pairs 100");
+  place.expect(0, "krohn compile name:Z10 --construction rotation -o exact.safetensors");
+  place.expect(0, "krohn verify exact.safetensors --precision exact");
+  place.expect(0, "krohn compile name:S5 --keys doubled --precision bf16 --exact -o s5.safetensors",
+               {"weights rounded to bf16: proved for words of every length"});
 }
 
 TEST_CASE("a model is held against a language that it was not told of") {
   const Workplace place("against");
-  REQUIRE(place.shell("krohn compile 'regex:(a|b)*abb' -o abb.safetensors").status == 0);
-  CHECK(place.shell("krohn verify abb.safetensors --against 'regex:(b|a)*a(b)b'").status == 0);
-  const Outcome refuted = place.shell("krohn verify abb.safetensors --against 'regex:(a|b)*ab' --json");
-  CHECK(refuted.status == 1);
+  place.make("krohn compile 'regex:(a|b)*abb' -o abb.safetensors");
+  place.expect(0, "krohn verify abb.safetensors --against 'regex:(b|a)*a(b)b'");
+  const Outcome refuted = place.expect(1, "krohn verify abb.safetensors --against 'regex:(a|b)*ab' --json");
   CHECK(json::parse(refuted.out)["verdict"]["failing_word"] == "ab");
-  CHECK(place.shell("krohn verify abb.safetensors --against 'regex:(a|b|c)*abb'").status == 1);
+  place.expect(1, "krohn verify abb.safetensors --against 'regex:(a|b|c)*abb'");
 }
 
 TEST_CASE("run compares the network with the automaton") {
   const Workplace place("run");
-  REQUIRE(place.shell("krohn compile 'regex:(a|b)*abb' -o abb.safetensors").status == 0);
-  const Outcome words = place.shell("krohn run abb.safetensors abb abba '' random:1e5 --json");
-  CHECK(words.status == 0);
+  place.make("krohn compile 'regex:(a|b)*abb' -o abb.safetensors");
+  const Outcome words = place.expect(0, "krohn run abb.safetensors abb abba '' random:1e5 --json");
   const json rows = json::parse(words.out)["words"];
   REQUIRE(rows.size() == 4);
   CHECK(rows[0]["automaton"]["output"] == "accept");
@@ -338,9 +306,8 @@ TEST_CASE("run compares the network with the automaton") {
   place.write("word.txt", "aababb\n");
   CHECK(contains(place.shell("krohn run 'regex:(a|b)*abb' file:word.txt").out, "accept"));
 
-  REQUIRE(place.shell("krohn compile name:Z5 --construction rotation -o z5.safetensors").status == 0);
-  const Outcome drifted = place.shell("krohn run z5.safetensors random:1e6 --precision bf16 --json");
-  CHECK(drifted.status == 1);
+  place.make("krohn compile name:Z5 --construction rotation -o z5.safetensors");
+  const Outcome drifted = place.expect(1, "krohn run z5.safetensors random:1e6 --precision bf16 --json");
   CHECK(json::parse(drifted.out)["words"][0]["wrong_from"] >= 249);
 
   const json counts = json::parse(place.shell("krohn run name:parity random:1000 --words 500 --device cpu --json").out);
@@ -351,8 +318,7 @@ TEST_CASE("run compares the network with the automaton") {
 
 TEST_CASE("explain lists every construction") {
   const Workplace place("explain");
-  const Outcome table = place.shell("krohn compile name:S5 --explain");
-  CHECK(table.status == 0);
+  const Outcome table = place.expect(0, "krohn compile name:S5 --explain");
   for (const char* name : {"one-hot", "permutation", "rotation", "cascade"}) CHECK(contains(table.out, name));
   const json plans = json::parse(place.shell("krohn compile name:S5 --explain --json").out)["plans"];
   int chosen = 0;
@@ -370,20 +336,17 @@ TEST_CASE("info states facts of the language") {
   CHECK(facts["permutation_automaton"] == false);
   const json group = json::parse(place.shell("krohn info name:S5 --json").out);
   CHECK(group["group"]["order"] == 120);
-  for (const char* file : {"aalpy/tomita_3.dot", "mlregtest/04.04.SL.4.1.3.att", "mata/b-param-easiest-aut0.mata"}) {
-    CAPTURE(file);
-    CHECK(place.shell("krohn info " + data(file) + " --symbols " + data("mlregtest/alph4.txt")).status == 0);
-  }
+  for (const char* file : {"aalpy/tomita_3.dot", "mlregtest/04.04.SL.4.1.3.att", "mata/b-param-easiest-aut0.mata"})
+    place.expect(0, "krohn info " + data(file) + " --symbols " + data("mlregtest/alph4.txt"));
 }
 
 TEST_CASE("convert keeps the language, whatever the format") {
   const Workplace place("convert");
-  REQUIRE(place.shell("krohn convert 'regex:(a|b)*abb' 0.json").status == 0);
+  place.make("krohn convert 'regex:(a|b)*abb' 0.json");
   for (const std::string extension : {"dot", "gv", "att", "jff", "json"}) {
-    CAPTURE(extension);
-    CHECK(place.shell("krohn convert 0.json 1." + extension).status == 0);
-    CHECK(place.shell("krohn convert 1." + extension + " back.json && cmp 0.json back.json").status == 0);
+    place.expect(0, "krohn convert 0.json 1." + extension);
+    place.expect(0, "krohn convert 1." + extension + " back.json && cmp 0.json back.json");
   }
   CHECK(place.shell("krohn convert 0.json - --to dot").out.starts_with("digraph"));
-  CHECK(place.shell("krohn convert 0.json 1.mata && krohn equal 0.json 1.mata").status == 0);  // without state names
+  place.expect(0, "krohn convert 0.json 1.mata && krohn equal 0.json 1.mata");  // without state names
 }

@@ -1,16 +1,7 @@
 // The plan of the house, read from the includes: every folder of sources is a room whose README names its entry point,
 // and the arrows between rooms make no circle.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <map>
-#include <set>
-#include <sstream>
-#include <string>
+#include "tests/testing.h"
 
 namespace fs = std::filesystem;
 

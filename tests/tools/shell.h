@@ -3,14 +3,8 @@
 
 #include <sys/wait.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <sstream>
-#include <string>
-#include <vector>
-
 #include "krohn/automata/formats/json.h"
-#include "tests/scratch.h"
+#include "tests/testing.h"
 
 namespace krohn::test {
 
@@ -31,6 +25,29 @@ class Workplace : public Scratch {
     write(".script", script);
     const int raw = std::system(("bash '" + (*this / ".script").string() + "'").c_str());
     return {WIFEXITED(raw) ? WEXITSTATUS(raw) : -1, contents(*this / ".out"), contents(*this / ".err")};
+  }
+
+  /// Runs a line that must end with `status` and say every part of `says`: on standard error after a
+  /// refusal (status 2), else on standard output. A part that begins with "2> " is looked for on standard error, and
+  /// one that begins with "! " must be missing.
+  Outcome expect(int status, const std::string& line, const std::vector<std::string>& says = {}) const {
+    const Outcome outcome = shell(line);
+    INFO(line, "\n", outcome.out, outcome.err);
+    CHECK(outcome.status == status);
+    for (const std::string& told : says) {
+      const bool is_error = status == 2 || told.starts_with("2> ");
+      const std::string after = told.substr(told.starts_with("2> ") ? 3 : 0),
+                        part = after.substr(after.starts_with("! ") ? 2 : 0);
+      const bool is_said = (is_error ? outcome.err : outcome.out).find(part) != std::string::npos;
+      CHECK_MESSAGE(is_said == (part == after), told);
+    }
+    return outcome;
+  }
+
+  /// Runs a line that the rest of a test needs.
+  void make(const std::string& line) const {
+    const Outcome outcome = shell(line);
+    REQUIRE_MESSAGE(outcome.status == 0, line, "\n", outcome.out, outcome.err);
   }
 
   /// Names of the files that stand here, hidden ones of krohn included, those of this class not.

@@ -1,6 +1,5 @@
 #include "tools/krohn/report/table.h"
-
-#include <doctest/doctest.h>
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,63 +1,48 @@
 // Models for other frameworks, as a person asks for them.
 
-#include <doctest/doctest.h>
-
 #include "tests/tools/shell.h"
 
 using namespace krohn::test;
 
 TEST_CASE("every target writes what its framework loads") {
   const Workplace place("targets");
-  const Outcome torch = place.shell("krohn compile name:modarith5 --target torch -o modarith5/");
-  CHECK(torch.status == 0);
-  CHECK(place.shell("krohn verify modarith5/model.safetensors").status == 0);
+  place.expect(0, "krohn compile name:modarith5 --target torch -o modarith5/");
+  place.expect(0, "krohn verify modarith5/model.safetensors");
   CHECK(contents(place / "modarith5/krohn_network.py") == contents(KROHN_ROOT "/tools/python/krohn/torch.py"));
-  CHECK(place.shell("krohn compile 'regex:(a|b)*abb' --target onnx -o abb.onnx").status == 0);
-  CHECK(place.shell("krohn compile 'regex:(a|b)*abb' --target numpy -o abb.npz").status == 0);
+  place.expect(0, "krohn compile 'regex:(a|b)*abb' --target onnx -o abb.onnx");
+  place.expect(0, "krohn compile 'regex:(a|b)*abb' --target numpy -o abb.npz");
   CHECK(contents(place / "abb.npz").starts_with("PK"));
 }
 
 TEST_CASE("a checkpoint is compiled, proved, refuted against another language, and tested") {
   const Workplace place("checkpoint");
-  CHECK(place.shell("krohn compile name:S3 --generators transpositions --target fla-deltanet -o s3").status == 0);
+  place.expect(0, "krohn compile name:S3 --generators transpositions --target fla-deltanet -o s3");
   for (const char* precision : {"fp32", "bf16"}) {
-    const Outcome proved = place.shell(std::string("krohn verify s3 --length 1000 --precision ") + precision +
-                                       " --against name:S3/transpositions");
-    CHECK(proved.status == 0);
-    CHECK(contains(proved.out, "proved for words of every length"));
-    CHECK(contains(proved.out, "1,000 letters of random words, seed 1: all correct"));
+    place.expect(
+        0, std::string("krohn verify s3 --length 1000 --precision ") + precision + " --against name:S3/transpositions",
+        {"proved for words of every length", "1,000 letters of random words, seed 1: all correct"});
   }
   for (const std::string precision : {"fp32", "bf16"}) {
-    CHECK(place.shell("krohn verify s3 --certificate s3.cert --precision " + precision).status == 0);
-    const Outcome checked = place.shell("krohn check s3.cert s3 --against name:S3/transpositions");
-    CHECK(checked.status == 0);
-    CHECK(contains(checked.out, "established: proved for words of every length"));
+    place.expect(0, "krohn verify s3 --certificate s3.cert --precision " + precision);
+    const Outcome checked = place.expect(0, "krohn check s3.cert s3 --against name:S3/transpositions",
+                                         {"established: proved for words of every length"});
     CHECK(contains(checked.out, "to bf16") == (precision == "bf16"));
-    CHECK(
-        place.shell("krohn verify s3 --test-only --length 50 --words 3 --certificate s3.cert --precision " + precision)
-            .status == 3);
+    place.expect(3, "krohn verify s3 --test-only --length 50 --words 3 --certificate s3.cert --precision " + precision);
     CHECK(contains(place.shell("krohn check s3.cert s3").out, "3 random words of 50 letters"));
   }
   // One logit that stands for two outputs would be right whatever is.
-  REQUIRE(place.shell("krohn verify s3 --certificate s3.cert").status == 0);
-  REQUIRE(
-      place
-          .shell("sed 's/\"logits\":\\[[^]]*\\]/\"logits\":[9,9,9,9,9,9]/' s3.cert > twice.cert && ! cmp -s s3.cert "
-                 "twice.cert")
-          .status == 0);
-  const Outcome twice = place.shell("krohn check twice.cert s3");
-  CHECK(twice.status == 2);
-  CHECK_MESSAGE(contains(twice.err, "stands for two outputs"), twice.err);
-  const Outcome chunked = place.shell("krohn verify s3 --order chunked --length 1000 --precision bf16");
-  CHECK(chunked.status == 3);  // a test proves nothing
-  CHECK(contains(chunked.out, "in chunks of 64 tokens"));
+  place.make("krohn verify s3 --certificate s3.cert");
+  place.make(
+      "sed 's/\"logits\":\\[[^]]*\\]/\"logits\":[9,9,9,9,9,9]/' s3.cert > twice.cert && ! cmp -s s3.cert "
+      "twice.cert");
+  place.expect(2, "krohn check twice.cert s3", {"stands for two outputs"});
+  const Outcome chunked = place.expect(3, "krohn verify s3 --order chunked --length 1000 --precision bf16",
+                                       {"in chunks of 64 tokens"});  // a test proves nothing
   // The meaning of tokens is part of the claim: none for two outputs, none of another automaton's.
   const std::string tokens = contents(place / "s3" / "tokens.json");
   const auto refused_with = [&](const std::string& line, const char* what) {
-    REQUIRE(place.shell(line + " < s3/tokens.json > t && cp t s3/tokens.json").status == 0);
-    const Outcome outcome = place.shell("krohn verify s3");
-    CHECK(outcome.status == 2);
-    CHECK_MESSAGE(contains(outcome.err, what), outcome.err);
+    place.make(line + " < s3/tokens.json > t && cp t s3/tokens.json");
+    place.expect(2, "krohn verify s3", {what});
     std::ofstream(place / "s3" / "tokens.json") << tokens;
   };
   const std::string edit = "python3 -c 'import json, sys; t = json.load(sys.stdin); s = t[\"states\"]; ";
@@ -66,33 +51,30 @@ TEST_CASE("a checkpoint is compiled, proved, refuted against another language, a
   refused_with(edit + "s[1][\"output\"] = s[0][\"output\"]" + done, "in the automaton");
   refused_with(edit + "s.append(s[0])" + done, "has two tokens");
   refused_with(edit + "t[\"letters\"].append(t[\"letters\"][0])" + done, "has two tokens");
-  REQUIRE(place.shell("krohn verify s3").status == 0);
+  place.make("krohn verify s3");
   // The page is of the folder's weights, not of the network that its automaton compiles to.
-  CHECK(place.shell("krohn report s3 -o s3.html --lengths 5 --words 2").status == 0);
+  place.expect(0, "krohn report s3 -o s3.html --lengths 5 --words 2");
   CHECK(contains(contents(place / "s3.html"), "\"kind\":\"checkpoint\""));
-  const Outcome compiled = place.shell("krohn compile s3 --construction one-hot -o onehot.safetensors");
-  CHECK(compiled.status == 0);
+  const Outcome compiled = place.expect(0, "krohn compile s3 --construction one-hot -o onehot.safetensors");
   CHECK(contains(compiled.out + compiled.err, "the automaton beside the checkpoint"));
   CHECK(contains(chunked.out, "1,000 letters of random words, seed 1: all correct"));
   // Another machine over the same letters: its answers differ after one.
-  CHECK(place.shell("krohn compile name:Z2 --target fla-deltanet -o z2").status == 0);
+  place.expect(0, "krohn compile name:Z2 --target fla-deltanet -o z2");
   const Outcome other = place.shell("krohn verify z2 --against name:Z3");
   CHECK(other.status != 0);
   std::filesystem::remove(place / "z2" / "automaton.json");
-  CHECK(place.shell("krohn verify z2 --against name:Z2").status == 0);
+  place.expect(0, "krohn verify z2 --against name:Z2");
   // A class that holds the letter of a token is not that letter.
   CHECK(contains(place.shell("krohn verify z2 --against 'regex:[0-9]*'").err, "has no letter"));
 }
 
 TEST_CASE("a model of transformers is compiled and proved, and every verb takes its folder") {
   const Workplace place("hybrid");
-  CHECK(place.shell("krohn compile name:S3 --generators transpositions --target olmo-hybrid -o s3").status == 0);
+  place.expect(0, "krohn compile name:S3 --generators transpositions --target olmo-hybrid -o s3");
   for (const char* precision : {"fp32", "bf16"}) {
-    const Outcome proved = place.shell(std::string("krohn verify s3 --length 1000 --precision ") + precision +
-                                       " --against name:S3/transpositions");
-    CHECK(proved.status == 0);
-    CHECK(contains(proved.out, "proved for words of every length"));
-    CHECK(contains(proved.out, "its recurrence has the same"));
+    place.expect(
+        0, std::string("krohn verify s3 --length 1000 --precision ") + precision + " --against name:S3/transpositions",
+        {"proved for words of every length", "its recurrence has the same"});
   }
   for (const auto& [line, says] : {std::pair{"krohn run s3 random:200 --precision bf16", "agrees at every position"},
                                    {"krohn eval s3 --lengths 10,100 --words 5", "1.0000"},
@@ -100,12 +82,8 @@ TEST_CASE("a model of transformers is compiled and proved, and every verb takes 
                                    {"krohn snap s3 -o s3.safetensors --against name:S3/transpositions", "computes"},
                                    {"krohn compare s3 s3.safetensors", "2.0000"},
                                    {"krohn info s3", "6, minimal"},
-                                   {"krohn convert s3 s3.json && krohn verify s3 --against s3.json", "proved"}}) {
-    CAPTURE(line);
-    const Outcome outcome = place.shell(line);
-    CHECK(outcome.status == 0);
-    CHECK_MESSAGE(contains(outcome.out, says), outcome.out);
-  }
+                                   {"krohn convert s3 s3.json && krohn verify s3 --against s3.json", "proved"}})
+    place.expect(0, line, {says});
   // Another language over the same letters: what disagrees is said.
   CHECK(place.shell("krohn extract s3 -o s3.dot --against name:S3").status != 0);
 }

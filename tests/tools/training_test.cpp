@@ -1,13 +1,7 @@
 // Training as a person does it: killed and gone on with, from another's or half a checkpoint, with a rate that
 // diverges.
 
-#include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "tests/tools/shell.h"
 #include "tools/krohn/training/table_report.h"
@@ -32,15 +26,13 @@ std::string steps_of(const std::string& checkpoint) {
 TEST_CASE("a run that is killed goes on from its checkpoint, bit for bit") {
   const Workplace place("killed");
   const std::string whole = std::string(kTrain) + "--steps 400 -o whole";
-  REQUIRE(place.shell(whole).status == 0);
+  place.make(whole);
   // Killed while it runs: its first checkpoints are there, the last is not.
   const std::string kill = "'" KROHN_COMMAND "' " + std::string(kTrain).substr(6) +
                            "--steps 1000000000 --checkpoint-every 10 -o killed & pid=$!\n"
                            "until grep -aq 'steps\":\"[1-9]' killed/checkpoint-* 2>/dev/null; do sleep 0.01; done\n"
                            "kill -KILL $pid; wait $pid; [ $? = 137 ]";
-  const Outcome killed = place.shell(kill);
-  CAPTURE(killed.err);
-  REQUIRE(killed.status == 0);
+  place.expect(0, kill);
   const std::string left = contents(place / "killed" / kCheckpoint);
   const std::uint64_t steps = std::stoull(steps_of(left));
   CHECK(steps >= 10);
@@ -48,11 +40,9 @@ TEST_CASE("a run that is killed goes on from its checkpoint, bit for bit") {
   CHECK(!std::filesystem::exists(place / "killed" / "run.json"));
 
   const std::string total = std::to_string(steps + 390);
-  const Outcome resumed = place.shell(std::string(kTrain) + "--steps " + total + " -o killed");
-  CAPTURE(resumed.err);
-  REQUIRE(resumed.status == 0);
+  place.expect(0, std::string(kTrain) + "--steps " + total + " -o killed");
   CHECK(steps_of(contents(place / "killed" / kCheckpoint)) == total);
-  REQUIRE(place.shell(std::string(kTrain) + "--steps " + total + " -o straight").status == 0);
+  place.make(std::string(kTrain) + "--steps " + total + " -o straight");
   CHECK(contents(place / "killed" / "parameters.safetensors") ==
         contents(place / "straight" / "parameters.safetensors"));
   CHECK(contents(place / "killed" / kCheckpoint) == contents(place / "straight" / kCheckpoint));
@@ -60,16 +50,16 @@ TEST_CASE("a run that is killed goes on from its checkpoint, bit for bit") {
 
 TEST_CASE("the seed of the samples is kept with the run, and is in the command that a report makes it by") {
   const Workplace place("samples");
-  REQUIRE(place.shell(std::string(kTrain) + "--steps 3 --sample-seed 9 -o run").status == 0);
+  place.make(std::string(kTrain) + "--steps 3 --sample-seed 9 -o run");
   CHECK(contains(contents(place / "run/run.json"), "\"sample_seed\": 9"));
-  CHECK(place.shell("krohn report run -o run.html").status == 1);  // three steps teach nothing
+  place.expect(1, "krohn report run -o run.html");  // three steps teach nothing
   CHECK(contains(contents(place / "run.html"), "--sample-seed 9"));
-  CHECK(place.shell(std::string(kTrain) + "--steps 3 --sample-seed 8 -o run").status == 2);
+  place.expect(2, std::string(kTrain) + "--steps 3 --sample-seed 8 -o run");
 }
 
 TEST_CASE("checkpoints that are cut short, damaged or another run's are refused, and stay") {
   const Workplace place("foreign");
-  REQUIRE(place.shell(std::string(kTrain) + "--steps 20 -o run").status == 0);
+  place.make(std::string(kTrain) + "--steps 20 -o run");
   const std::string path = (place / "run" / kCheckpoint).string(), good = contents(path);
   struct Fact {
     std::string bytes, why;
@@ -79,33 +69,25 @@ TEST_CASE("checkpoints that are cut short, damaged or another run's are refused,
   for (const auto& [bytes, why] :
        {Fact{good.substr(0, good.size() / 2), "safetensors"}, Fact{"", "safetensors"}, Fact{later, "delete it"}}) {
     place.write(std::string("run/") + kCheckpoint, bytes);
-    const Outcome refused = place.shell(std::string(kTrain) + "--steps 40 -o run");
-    CAPTURE(refused.err);
-    CHECK(refused.status == 2);
-    CHECK(contains(refused.err, kCheckpoint));
-    CHECK(contains(refused.err, why));
+    place.expect(2, std::string(kTrain) + "--steps 40 -o run", {kCheckpoint, why});
     CHECK(contents(path) == bytes);
   }
   place.write(std::string("run/") + kCheckpoint, good);
-  const Outcome other = place.shell(std::string(kTrain) + "--smoothing 0.1 --steps 40 -o run");
-  CHECK(other.status == 2);
-  CHECK(contains(other.err, "of another run"));
+  place.expect(2, std::string(kTrain) + "--smoothing 0.1 --steps 40 -o run", {"of another run"});
   CHECK(contents(path) == good);
 }
 
 TEST_CASE("a run on a file is of what the file says, not of its name") {
   const Workplace place("changed-language");
-  REQUIRE(place.shell("krohn convert name:parity q.dot").status == 0);
+  place.make("krohn convert name:parity q.dot");
   const std::string train =
       "krohn train q.dot --model bilinear:full,hidden=4,inputs=2 --length 2..6 --steps 20 --threads 1 -o run";
-  REQUIRE(place.shell(train).status == 0);
+  place.make(train);
   const std::string before = contents(place / "run/parameters.safetensors");
-  CHECK(place.shell(train).status == 0);
+  place.expect(0, train);
   CHECK(contents(place / "run/parameters.safetensors") == before);
-  REQUIRE(place.shell("krohn convert 'regex:(0|1)*1' q.dot").status == 0);
-  const Outcome changed = place.shell(train);
-  CHECK(changed.status == 2);
-  CHECK(contains(changed.err, "is of another run"));
+  place.make("krohn convert 'regex:(0|1)*1' q.dot");
+  place.expect(2, train, {"is of another run"});
   CHECK(contents(place / "run/parameters.safetensors") == before);
 }
 
@@ -115,13 +97,10 @@ TEST_CASE("a run holds the automaton that it was trained on: neither its file no
       " --model bilinear:full,hidden=8,inputs=8,spread=0.1 --length 1..6 --rates 1e-2 --smoothing 0.1 --stop-at 0 "
       "--steps 3000 --threads 1 --certify -o ";
   // Words end in 1; later the file says that they end in 0.
-  REQUIRE(place.shell("krohn convert 'regex:(0|1)*1' q.dot && mkdir elsewhere").status == 0);
-  REQUIRE(place.shell("krohn train q.dot" + options + "run").status == 0);
+  place.make("krohn convert 'regex:(0|1)*1' q.dot && mkdir elsewhere");
+  place.make("krohn train q.dot" + options + "run");
   const std::string asked = "krohn verify run && krohn eval run --lengths 8 --words 50 --threads 1";
-  const Outcome before = place.shell(asked);
-  CHECK(before.status == 0);
-  CHECK(contains(before.out, "run: proved for words of every length"));
-  CHECK(contains(before.out, "1.0000"));
+  place.expect(0, asked, {"run: proved for words of every length", "1.0000"});
   // The name under which the automaton is stored is quoted as what it is now; the verdict is the same.
   const auto is_same = [](const std::string& out) {
     return out.starts_with("run: proved for words of every length") && contains(out, "1.0000");
@@ -129,44 +108,41 @@ TEST_CASE("a run holds the automaton that it was trained on: neither its file no
   const std::string elsewhere = place.shell("mv run elsewhere && cd elsewhere && " + asked).out;
   CHECK(is_same(elsewhere));
   CHECK(contains(elsewhere, "under the name \"q.dot\", which was not compared"));
-  REQUIRE(place.shell("mv elsewhere/run . && krohn convert 'regex:(0|1)*0' q.dot").status == 0);
+  place.make("mv elsewhere/run . && krohn convert 'regex:(0|1)*0' q.dot");
   const std::string changed = place.shell(asked).out;
   CHECK(is_same(changed));
   CHECK(contains(changed, "which is another language now: they differ on \"0\""));
-  CHECK(place.shell("krohn verify run --against q.dot").status == 1);
+  place.expect(1, "krohn verify run --against q.dot");
 
   // The letters of a regex in another order, and those of a group: both were taken for the usual ones.
-  REQUIRE(place.shell("krohn train 'regex:(a|b)*a' --alphabet ba" + options + "ba").status == 0);
-  CHECK(place.shell("krohn verify ba").status == 0);
-  CHECK(place.shell("krohn verify ba --alphabet ab").status == 0);
+  place.make("krohn train 'regex:(a|b)*a' --alphabet ba" + options + "ba");
+  place.expect(0, "krohn verify ba");
+  place.expect(0, "krohn verify ba --alphabet ab");
   CHECK(contains(place.shell("krohn run ba bba").out, "accept"));
-  CHECK(place.shell("krohn verify ba --against 'regex:(a|b)*b'").status == 1);
+  place.expect(1, "krohn verify ba --against 'regex:(a|b)*b'");
   // The command of a report trains the same model anew.
-  REQUIRE(place.shell("krohn report ba -o ba.html").status == 0);
+  place.make("krohn report ba -o ba.html");
   const std::string page = contents(place / "ba.html"), begin = "krohn train 'regex:(a|b)*a'";
   const std::size_t at = page.find(begin);
   REQUIRE(at != std::string::npos);
   const std::string line = page.substr(at, page.find(" -o ba", at) - at);
   CHECK(contains(line, " --certify"));
-  REQUIRE(place.shell(line + " -o anew").status == 0);
+  place.make(line + " -o anew");
   CHECK(contents(place / "anew/parameters.safetensors") == contents(place / "ba/parameters.safetensors"));
   const std::string group =
       " --model bilinear:full,hidden=8,inputs=8 --length 1..6 --steps 20 --words 8 --threads 1 -o s3";
-  REQUIRE(place.shell("krohn train S3 --generators '(1 2 3),(1 2)'" + group).status == 0);
+  place.make("krohn train S3 --generators '(1 2 3),(1 2)'" + group);
   CHECK(place.shell("krohn verify s3 --max-pairs 2000").status != 2);
-  const Outcome other = place.shell("krohn train S3 --generators '(1 2),(1 2 3)'" + group);
-  CHECK(other.status == 2);
-  CHECK(contains(other.err, "is of another run"));
+  place.expect(2, "krohn train S3 --generators '(1 2),(1 2 3)'" + group, {"is of another run"});
 }
 
 TEST_CASE("words of the validation that are too long are named, not the first weights") {
   const Workplace place("long-validation");
-  const Outcome outcome = place.shell(
+  place.expect(
+      2,
       "krohn train parity --model bilinear:full,hidden=4,inputs=4 --length 2..8 --steps 1000 --stop-at 0 --words 8 "
-      "--threads 1 --validation-length 1000 -o run");
-  CHECK(outcome.status == 2);
-  CHECK(contains(outcome.err, "--validation-length"));
-  CHECK(!contains(outcome.err, "spread"));
+      "--threads 1 --validation-length 1000 -o run",
+      {"--validation-length", "! spread"});
 }
 
 TEST_CASE("a rate that diverges is said so, and the last good checkpoint stays") {
@@ -174,11 +150,7 @@ TEST_CASE("a rate that diverges is said so, and the last good checkpoint stays")
   const std::string line =
       "krohn train modadd3 --model bilinear:full,hidden=12,inputs=8 --length 30 --rates 10 --steps 500 --threads 1 "
       "--checkpoint-every 1 --stop-at 0 -o run";
-  const Outcome diverged = place.shell(line);
-  CAPTURE(diverged.err);
-  CHECK(diverged.status == 2);
-  CHECK(contains(diverged.err, "diverged"));
-  CHECK(contains(diverged.err, "--clip"));
+  const Outcome diverged = place.expect(2, line, {"diverged", "--clip"});
   const std::string checkpoint = contents(place / "run" / "checkpoint-rate=10-seed=1.safetensors");
   CHECK(contains(checkpoint, "\"state\":\"running\""));
   CHECK(contains(contents(place / "run" / "run.json"), "diverged"));
@@ -188,37 +160,31 @@ TEST_CASE("a rate that diverges is said so, and the last good checkpoint stays")
 
 TEST_CASE("a run that diverges at its first step names no checkpoint, and says what else to change") {
   const Workplace place("at-once");
-  const Outcome outcome = place.shell(
+  place.expect(
+      2,
       "krohn train modadd3 --model bilinear:full,hidden=8,inputs=4,spread=100 --length 60 --steps 3 --threads 1 -o "
-      "run");
-  CHECK(outcome.status == 2);
-  CHECK(contains(outcome.err, "--model: every run diverged, the first at its first step"));
-  CHECK(contains(outcome.err, "spread="));
-  CHECK(!contains(outcome.err, "checkpoint"));
+      "run",
+      {"--model: every run diverged, the first at its first step", "spread=", "! checkpoint"});
 }
 
 TEST_CASE("where every run diverges, a model of an earlier command and its record stay together") {
   const Workplace place("kept-together");
   const std::string line =
       "krohn train modadd3 --model bilinear:full,hidden=12,inputs=8 --length 30 --threads 1 -o run ";
-  REQUIRE(place.shell(line + "--steps 1 --rates 0.3 --stop-at 0").status == 0);
+  place.make(line + "--steps 1 --rates 0.3 --stop-at 0");
   const std::string record = contents(place / "run" / "run.json"),
                     model = contents(place / "run" / "parameters.safetensors");
-  const Outcome diverged = place.shell(line + "--steps 500 --stop-at 0 --rates 0.3");
-  CHECK(diverged.status == 2);
-  CHECK(contains(diverged.err, "diverged"));
+  place.expect(2, line + "--steps 500 --stop-at 0 --rates 0.3", {"diverged"});
   CHECK(contents(place / "run" / "run.json") == record);
   CHECK(contents(place / "run" / "parameters.safetensors") == model);
-  const Outcome twice = place.shell(line + "--steps 3 --rates 1e-2,0.01");
-  CHECK(twice.status == 2);
-  CHECK(contains(twice.err, "0.01 stands there twice"));
+  place.expect(2, line + "--steps 3 --rates 1e-2,0.01", {"0.01 stands there twice"});
 }
 
 TEST_CASE("a command that would lose the model of a folder is refused, and more of the same goes on") {
   const Workplace place("occupied");
   const std::string line = "krohn train parity --length 2..6 --threads 1 -o run ",
                     model = "--model bilinear:full,hidden=4,inputs=2 ", before = line + model + "--steps 6 --seeds 2 ";
-  REQUIRE(place.shell(before + "--rates 1e-3").status == 0);
+  place.make(before + "--rates 1e-3");
   const auto files = [&] {
     std::string all;
     for (const char* file : {"run.json", "parameters.safetensors", "network.safetensors"})
@@ -238,25 +204,21 @@ TEST_CASE("a command that would lose the model of a folder is refused, and more 
         Refused{line + model + "--steps 5 --seeds 2 ", "6 steps, more than the 5"},
         Refused{line + model + "--seed 2 --shard 1/2 ", "rate 0.001 and seed 1"}}) {
     CAPTURE(command);
-    const Outcome refused = place.shell(command);
-    CHECK(refused.status == 2);
-    CHECK(contains(refused.err, why));
-    CHECK(contains(refused.err, "another folder"));
+    place.expect(2, command, {why, "another folder"});
     CHECK(files() == kept);
   }
   // More of the same goes on.
-  CHECK(place.shell(before + "--rates 1e-2,1e-3").status == 0);
-  CHECK(place.shell(line + model + "--steps 7 --seeds 3 --rates 1e-3,1e-2").status == 0);
+  place.expect(0, before + "--rates 1e-2,1e-3");
+  place.expect(0, line + model + "--steps 7 --seeds 3 --rates 1e-3,1e-2");
   place.write("run/run.json", "{}");
   CHECK(contains(place.shell(before + "--rates 1e-2,1e-3").err, "did not write"));
-  REQUIRE(place.shell("rm run/run.json").status == 0);
+  place.make("rm run/run.json");
   CHECK(contains(place.shell(before + "--rates 1e-2,1e-3").err, "no run.json"));
 }
 
 TEST_CASE("words of one label, of too many letters, and folders without a model") {
   const Workplace place("edges");
-  REQUIRE(place.shell("krohn train Z1 --model bilinear:full,hidden=4,inputs=2 --length 2..4 --steps 2 -o one").status ==
-          0);
+  place.make("krohn train Z1 --model bilinear:full,hidden=4,inputs=2 --length 2..4 --steps 2 -o one");
   const Outcome one = place.shell("krohn eval one --lengths 10 --json");
   CHECK(json::parse(one.out)["lengths"][0]["scaled_accuracy"] == 1.0);
   place.write("run.json", R"({"model": "dense:size=2", "task": "parity", "runs": []})");
@@ -265,17 +227,14 @@ TEST_CASE("words of one label, of too many letters, and folders without a model"
 
 TEST_CASE("a folder that PyTorch's trainer wrote is no run of krohn's, and what takes it is said") {
   const Workplace place("rival-folder");
-  REQUIRE(place.shell("mkdir lstm mamba other").status == 0);
+  place.make("mkdir lstm mamba other");
   place.write("lstm/run.json", R"({"model": "torch:lstm:hidden=8", "task": "parity"})");
   place.write("mamba/run.json", R"({"model": "torch:mamba:layers=1", "task": "parity"})");
   place.write("other/run.json", R"({"model": ["torch:lstm"]})");
   for (const char* verb : {"verify lstm", "extract lstm -o x.dot", "snap lstm -o x.safetensors", "eval lstm",
-                           "compare lstm name:parity", "report lstm -o x.html"}) {
-    CAPTURE(verb);
-    const Outcome refused = place.shell(fmt::format("krohn {}", verb));
-    CHECK(refused.status == 2);
-    CHECK(contains(refused.err, "krohn import lstm/model.safetensors --as lstm --against TASK -o FOLDER"));
-  }
+                           "compare lstm name:parity", "report lstm -o x.html"})
+    place.expect(2, fmt::format("krohn {}", verb),
+                 {"krohn import lstm/model.safetensors --as lstm --against TASK -o FOLDER"});
   CHECK(contains(place.shell("krohn verify mamba").err, "mamba, of which nothing is proved"));
   CHECK(contains(place.shell("krohn verify other").err, "takes a .safetensors model"));
 }
@@ -286,12 +245,10 @@ TEST_CASE("a run that diverges before its first validation has no loss and no ac
       "krohn train modadd3 --model bilinear:full,hidden=12,inputs=8 --length 30 --rates 10 --steps 500 --threads 1 "
       "--stop-at 0 --validate-every 500 -o run ";
   const auto run_of = [&](const std::string& options, const std::string& printed) {
-    const Outcome outcome = place.shell(line + options);
-    CAPTURE(outcome.out);
-    CHECK(outcome.status == 2);
+    const Outcome outcome = place.expect(2, line + options);
     CHECK(contains(outcome.out, printed));
     json run = json::parse(contents(place / "run" / "run.json"))["runs"][0];
-    REQUIRE(place.shell("rm -r run").status == 0);
+    place.make("rm -r run");
     CHECK(run["state"] == "diverged");
     return run;
   };
@@ -316,28 +273,22 @@ TEST_CASE("a run that diverges before its first validation has no loss and no ac
 
 TEST_CASE("a run that begins with a construction is proved without a step, and goes on from a perturbed one") {
   const Workplace place("beginning");
-  REQUIRE(place.shell("krohn compile name:Z5 -o z5.safetensors").status == 0);
+  place.make("krohn compile name:Z5 -o z5.safetensors");
   const std::string line =
       "krohn train modadd5 --model bilinear:full,hidden=8,inputs=8 --init z5.safetensors --threads 1 ";
-  REQUIRE(place.shell(line + "--steps 0 -o run").status == 0);
+  place.make(line + "--steps 0 -o run");
   CHECK(contains(place.shell("krohn eval run --lengths 1e4 --words 50 --json").out, "\"right\": 50,"));
-  CHECK(place.shell("krohn verify run").status == 0);
-  CHECK(place.shell("krohn verify run/network.safetensors").status == 0);
+  place.expect(0, "krohn verify run");
+  place.expect(0, "krohn verify run/network.safetensors");
 
   const std::string perturbed =
       line + "--perturb 0.05 --smoothing 0.1 --schedule cosine --stop-at 0 --steps 300 --json -o again";
-  const Outcome trained = place.shell(perturbed);
-  CAPTURE(trained.err);
-  REQUIRE(trained.status == 0);
+  place.expect(0, perturbed);
   CHECK(contains(place.shell("krohn eval again --lengths 50 --words 50 --json").out, "\"right\": 50,"));
   // Another noise is another run.
-  const Outcome other =
-      place.shell(line + "--perturb 0.06 --smoothing 0.1 --schedule cosine --stop-at 0 --steps 300 -o again");
-  CHECK(other.status == 2);
-  CHECK(contains(other.err, "another run"));
-  const Outcome unfit = place.shell("krohn train modadd5 --model deltaproduct --init z5.safetensors -o no");
-  CHECK(unfit.status == 2);
-  CHECK(contains(unfit.err, "norms"));
+  place.expect(2, line + "--perturb 0.06 --smoothing 0.1 --schedule cosine --stop-at 0 --steps 300 -o again",
+               {"another run"});
+  place.expect(2, "krohn train modadd5 --model deltaproduct --init z5.safetensors -o no", {"norms"});
   CHECK(!std::filesystem::exists(place / "no"));
 }
 
@@ -345,59 +296,46 @@ TEST_CASE("a cell that does not forget disturbances is trained on until it does,
   const Workplace place("contracting");
   const std::string line = "krohn train 'regex:(a|b)*abb' --length 1..20 --clip 1 --stop-at 0 --threads 1 --model ",
                     gru = line + "gru:hidden=16 ";
-  REQUIRE(place.shell(gru + "--rates 1e-2 --steps 500 -o plain").status == 0);
-  const Outcome open = place.shell("krohn verify plain --max-pairs 20000");
-  CHECK(open.status == 3);
-  CHECK(contains(open.out, "measured along 32 words: of a small disturbance of its memory "));
-  CHECK(contains(open.out, "--contract 3"));
+  place.make(gru + "--rates 1e-2 --steps 500 -o plain");
+  place.expect(3, "krohn verify plain --max-pairs 20000",
+               {"measured along 32 words: of a small disturbance of its memory ", "--contract 3"});
   CHECK(contains(place.shell("krohn verify plain --max-pairs 20000 --json").out, "\"contraction\": {"));
   const std::string on = gru + "--rates 3e-3 --steps 1500 --certify --any-order --precision bf16 -o proved --init ";
-  const Outcome proved = place.shell(on + "plain --contract 3");
-  CAPTURE(proved.out);
-  REQUIRE(proved.status == 0);
-  CHECK(contains(proved.out, "proved for words of every length, in bf16, with fp32 sums in any order"));
-  CHECK(contains(proved.out, "; as trained, nothing rounded"));
+  place.expect(0, on + "plain --contract 3",
+               {"proved for words of every length, in bf16, with fp32 sums in any order", "; as trained, nothing rounded"});
   CHECK(contains(contents(place / "proved/run.json"), "\"any_order\": true,\n  \"precision\": \"bf16\","));
   CHECK(contains(contents(place / "proved/run.json"), "\"contract\": 3.0,"));
   CHECK(contents(place / "proved/parameters.safetensors") == contents(place / "proved/trained.safetensors"));
   CHECK_FALSE(contains(place.shell("krohn verify proved --certificate cell.cert --json").out, "contraction"));
-  CHECK(place.shell("krohn check cell.cert proved").status == 0);
+  place.expect(0, "krohn check cell.cert proved");
 
   // In any order, by regions; a forged file of them is none.
-  CHECK(place.shell("krohn verify plain --any-order").status == 3);
-  const Outcome in_bf16 = place.shell("krohn verify proved --any-order --precision bf16 --certificate bf16.cert");
-  CHECK(in_bf16.status == 0);
-  CHECK(contains(in_bf16.out, "length, in bf16, with fp32 sums in any order, with or without FMA"));
+  place.expect(3, "krohn verify plain --any-order");
+  place.expect(0, "krohn verify proved --any-order --precision bf16 --certificate bf16.cert",
+               {"length, in bf16, with fp32 sums in any order, with or without FMA"});
   CHECK(contains(contents(place / "bf16.cert"), "\"arithmetic\":\"bf16\",\"form\":\"operations\",\"order\":\"any\""));
   CHECK(contains(place.shell("krohn check bf16.cert proved").out, "bf16, "));
   CHECK(contains(place.shell("krohn verify proved --any-order --precision fp64").err, "or bf16"));
   // A word fails in the arithmetic that reads it.
-  REQUIRE(place.shell("krohn train parity --model gru:hidden=4 --steps 0 -o raw").status == 0);
-  const Outcome fails = place.shell("krohn verify raw --any-order --precision bf16");
-  CHECK(fails.status == 1);
-  CHECK(contains(fails.out, "\n  fp32, letter after letter, every operation rounded separately"));
+  place.make("krohn train parity --model gru:hidden=4 --steps 0 -o raw");
+  place.expect(1, "krohn verify raw --any-order --precision bf16",
+               {"\n  fp32, letter after letter, every operation rounded separately"});
   CHECK(contains(place.shell("krohn verify raw --any-order --precision bf16 --json").out, "\"arithmetic\": \"fp32\""));
-  const Outcome any = place.shell("krohn verify proved --any-order --certificate any.cert");
-  CHECK(any.status == 0);
-  CHECK(contains(any.out, "with sums in any order, with or without FMA, functions within 8 units\n"));
-  CHECK(contains(any.out, "closed regions: "));
-  CHECK(contains(any.out, "the certificate re-checked by independent code"));
-  const Outcome established = place.shell("krohn check any.cert proved");
-  CHECK(established.status == 0);
-  CHECK(contains(established.out, "any evaluation"));
+  place.expect(0, "krohn verify proved --any-order --certificate any.cert",
+               {"with sums in any order, with or without FMA, functions within 8 units\n",
+                "closed regions: ", "the certificate re-checked by independent code"});
+  place.expect(0, "krohn check any.cert proved", {"any evaluation"});
   std::string forged = contents(place / "any.cert");
   const std::size_t start = forged.find("\"start\":", forged.find("\"step\":\"regions\"")) + 8;
   forged[start] = '0';
   place.write("forged.cert", forged);
-  const Outcome refused = place.shell("krohn check forged.cert proved");
-  CHECK(refused.status == 1);
-  CHECK(contains(refused.out, "the start: after 0 letters some word's memory lies in no region"));
+  place.expect(1, "krohn check forged.cert proved",
+               {"the start: after 0 letters some word's memory lies in no region"});
 
   CHECK(contains(place.shell(on + "plain --contract 2").err, "another run"));
   CHECK(contains(place.shell(on + "proved --contract 3").err, "another run"));
-  const Outcome unfit = place.shell(line + "lstm:hidden=16 --init plain -o no");
-  CHECK(unfit.status == 2);
-  CHECK(contains(unfit.err, "plain holds gru:layers=1,hidden=16,inputs=16, not lstm:"));
+  place.expect(2, line + "lstm:hidden=16 --init plain -o no",
+               {"plain holds gru:layers=1,hidden=16,inputs=16, not lstm:"});
   CHECK(contains(place.shell(line + "bilinear --contract 3 -o no").err, "only cells can"));
   CHECK(contains(place.shell(gru + "--contract 3 --device cuda -o no").err, "take --device cpu"));
   CHECK(contains(place.shell(gru + "--certify --any-order -o no").err, "add --contract 3"));
@@ -408,30 +346,22 @@ TEST_CASE("a cell that does not forget disturbances is trained on until it does,
 TEST_CASE("models of PyTorch are trained by the Python that has them, or it is said how to get one") {
   const Workplace place("rivals");
   const std::string line = "krohn train parity --model torch:lstm,hidden=8 --steps 7 --rates 1e-2,3e-3 -o run";
-  const Outcome none = place.shell("export KROHN_PYTHON=/nonexistent/python; " + line);
-  CHECK(none.status == 2);
-  CHECK(contains(none.err, "pip install"));
+  place.expect(2, "export KROHN_PYTHON=/nonexistent/python; " + line, {"pip install"});
   // One that has krohn and safetensors, and no torch.
   place.write("python", "#!/bin/sh\ncase \"$2\" in *torch | *rivals) exit 1 ;; esac\nexit 0\n");
-  REQUIRE(place.shell("chmod +x python").status == 0);
+  place.make("chmod +x python");
   CHECK(contains(place.shell("export KROHN_PYTHON=./python; " + line).err, "./python has no torch:"));
   // A Python that says how it was called.
   place.write("python", "#!/bin/sh\n[ \"$1\" = -c ] && exit 0\necho \"$@\"\nexit 3\n");
-  const Outcome called = place.shell("export KROHN_PYTHON=./python; " + line);
-  CHECK(called.status == 3);
-  CHECK(contains(called.out,
-                 "-m krohn.rivals train parity --model lstm:hidden=8 -o run --test-lengths 256 --length 3..40 --rates "
-                 "0.01,0.003 --steps 7"));
+  place.expect(3, "export KROHN_PYTHON=./python; " + line,
+               {"-m krohn.rivals train parity --model lstm:hidden=8 -o run --test-lengths 256 --length 3..40 --rates "
+                "0.01,0.003 --steps 7"});
   // There is no option that the Python would not obey.
   for (const char* option :
-       {"--smoothing 0.1", "--contract 3", "--perturb 2", "--patience 3", "--validation-length 9", "--json"}) {
-    CAPTURE(option);
-    const Outcome refused = place.shell("export KROHN_PYTHON=./python; " + line + " " + option);
-    CHECK(refused.status == 2);
-    CHECK(contains(refused.err, std::string(option).substr(0, std::string(option).find(' '))));
-  }
-  CHECK(place.shell("export KROHN_PYTHON=./python; krohn train 'regex:a*' --alphabet abc --model torch:rnn -o x")
-            .status == 2);
+       {"--smoothing 0.1", "--contract 3", "--perturb 2", "--patience 3", "--validation-length 9", "--json"})
+    place.expect(2, "export KROHN_PYTHON=./python; " + line + " " + option,
+                 {std::string(option).substr(0, std::string(option).find(' '))});
+  place.expect(2, "export KROHN_PYTHON=./python; krohn train 'regex:a*' --alphabet abc --model torch:rnn -o x");
   // An interrupt ends the Python, too.
   place.write(
       "python",
@@ -446,17 +376,14 @@ TEST_CASE("training to a proof ends with a run that verify proves; without one t
   const std::string options =
       " --length 2..8 --smoothing 0.1 --schedule cosine --stop-at 0 --rates 3e-3 --steps 1500 --threads 1 --certify "
       "-o ";
-  const Outcome proved =
-      place.shell("krohn train modadd3 --model bilinear:full,hidden=12,inputs=8,spread=0.05" + options + "run");
-  CAPTURE(proved.err);
-  REQUIRE(proved.status == 0);
-  CHECK(contains(proved.out, "proved for words of every length"));
+  place.expect(0, "krohn train modadd3 --model bilinear:full,hidden=12,inputs=8,spread=0.05" + options + "run",
+               {"proved for words of every length"});
   CHECK(std::filesystem::exists(place / "run" / "trained.safetensors"));
   const std::string record = contents(place / "run" / "run.json");
   for (const char* key : {"\"proved\": true", "\"rounds\": ", "\"greatest_move\": ", "\"readout_steps\": "})
     CHECK(contains(record, key));
-  CHECK(place.shell("krohn verify run").status == 0);
-  CHECK(place.shell("krohn verify run/trained.safetensors --max-pairs 2000 --long-letters 0").status == 3);
+  place.expect(0, "krohn verify run");
+  place.expect(3, "krohn verify run/trained.safetensors --max-pairs 2000 --long-letters 0");
   const Outcome measured = place.shell("krohn eval run --lengths 5000 --words 10 --threads 1");
   CHECK(contains(measured.out, "1.0000"));
 
@@ -465,60 +392,50 @@ TEST_CASE("training to a proof ends with a run that verify proves; without one t
       "krohn train modadd3 --model bilinear:full,hidden=12,inputs=8,spread=0.05 --length 2..8 --smoothing 0.1 "
       "--schedule cosine --stop-at 0 --rates 3e-3 --steps 1500 --threads 1 -o run ";
   const std::string parameters = contents(place / "run/parameters.safetensors");
-  const Outcome uncertified = place.shell(proved_again);
-  CHECK(uncertified.status == 2);
-  CHECK(contains(uncertified.err, "add --certify"));
-  CHECK(place.shell(proved_again + "--certify").status == 0);
+  place.expect(2, proved_again, {"add --certify"});
+  place.expect(0, proved_again + "--certify");
   CHECK(contents(place / "run/run.json") == record);
   CHECK(contents(place / "run/parameters.safetensors") == parameters);
   // Models that are never rounded are named before the first step.
   for (const auto& [model, why] : {std::pair("rnn-relu", "one side alone"), std::pair("deltanet:signed", "`plain`"),
                                    std::pair("deltanet:signed,plain,layers=2", "only one layer")}) {
-    const Outcome never = place.shell(fmt::format("krohn train parity --model {} --certify -o never", model));
-    CHECK(never.status == 2);
-    CHECK(contains(never.err, why));
+    place.expect(2, fmt::format("krohn train parity --model {} --certify -o never", model), {why});
     CHECK(!std::filesystem::exists(place / "never"));
   }
 
   // Reasons against a proof are told where there is none, and keep nobody from training: floats are finitely many.
-  const Outcome against = place.shell(
+  place.expect(
+      3,
       "krohn train rsm:m=3,seed=1 --model deltanet:signed,plain,width=8,heads=1 --steps 1 --threads 1 --certify -o "
-      "against");
-  CHECK(against.status == 3);
-  CHECK(contains(against.out, "; in exact arithmetic no layer of contractions, such as reflections"));
-  CHECK(contains(against.out, "only rounding could"));
-  const Outcome fading = place.shell(
+      "against",
+      {"; in exact arithmetic no layer of contractions, such as reflections", "only rounding could"});
+  place.expect(
+      0,
       "krohn train 'regex:b*a*' --model deltaproduct:plain,width=32,heads=1,keys=8,values=4 --length 1..9 --rates 3e-2 "
       "--seed 2 --schedule cosine --warmup 50 --steps 300 --validate-every 100 --stop-at 0 --certify --threads 1 -o "
       "fading");
-  CHECK(fading.status == 0);
-  CHECK(place.shell("krohn verify fading").status == 0);
+  place.expect(0, "krohn verify fading");
   CHECK(contains(place.shell("krohn classify 'regex:b*a*'").out, "right regular idempotents  no"));
 
-  const Outcome open =
-      place.shell("krohn train modadd3 --model bilinear:rotations,hidden=8,inputs=8" + options + "open");
-  CAPTURE(open.out);
-  CHECK(open.status == 3);
-  CHECK(contains(open.out, "not proved: "));
+  place.expect(3, "krohn train modadd3 --model bilinear:rotations,hidden=8,inputs=8" + options + "open",
+               {"not proved: "});
   CHECK(std::filesystem::exists(place / "open" / "parameters.safetensors"));
   CHECK_FALSE(std::filesystem::exists(place / "open" / "trained.safetensors"));
   // Its letters were moved on the way: it is no run without --certify.
-  const Outcome moved = place.shell(
-      "krohn train modadd3 --model bilinear:rotations,hidden=8,inputs=8 --length 2..8 --smoothing 0.1 "
-      "--schedule cosine --stop-at 0 --rates 3e-3 --steps 1500 --threads 1 -o open");
-  CHECK(moved.status == 2);
-  CHECK(contains(moved.err, "is of a run with --certify"));
+  place.expect(2,
+               "krohn train modadd3 --model bilinear:rotations,hidden=8,inputs=8 --length 2..8 --smoothing 0.1 "
+               "--schedule cosine --stop-at 0 --rates 3e-3 --steps 1500 --threads 1 -o open",
+               {"is of a run with --certify"});
 }
 
 TEST_CASE("run.json has every option, and the test of every run") {
   const Workplace place("every-option");
-  REQUIRE(place
-              .shell("krohn train sum3/prefixes --model fan-released:blocks=1,size=4 --length 8 --words 16 --rates "
-                     "1e-3,1e-2 --seeds 2 --seed 5 --steps 1 --smoothing 0.2 --samples 32 --stop-at 0 --clip 2 "
-                     "--schedule cosine --warmup 1 --least-rate 1e-6 --weight-decay 0.3 --coupled-decay 1e-4 "
-                     "--validate-every 7 --validation-length 30 --validation-words 64 --validate-last "
-                     "--keep-most-right --threads 1 -o run")
-              .status == 0);
+  place.make(
+      "krohn train sum3/prefixes --model fan-released:blocks=1,size=4 --length 8 --words 16 --rates "
+      "1e-3,1e-2 --seeds 2 --seed 5 --steps 1 --smoothing 0.2 --samples 32 --stop-at 0 --clip 2 "
+      "--schedule cosine --warmup 1 --least-rate 1e-6 --weight-decay 0.3 --coupled-decay 1e-4 "
+      "--validate-every 7 --validation-length 30 --validation-words 64 --validate-last "
+      "--keep-most-right --threads 1 -o run");
   const json run = json::parse(contents(place / "run/run.json"));
   const json options{{"task", "sum3/prefixes"},
                      {"model", "fan-released:layers=1,blocks=1,size=4,norm=1.2"},

@@ -1,16 +1,13 @@
 """Regular expressions beside Python's `re`, RE2 and an Aho-Corasick automaton.
 
-    python3 tools/bench/peer_regex.py golden > tests/data/anchors.tsv
-    python3 tools/bench/peer_regex.py agree KROHN [expressions] [seed]
+    python3 tools/bench/peer_regex.py agree [expressions] [seed]      (krohn's package importable)
     python3 tools/bench/peer_regex.py words KROHN LIST      (pip: google-re2, pyahocorasick)
 
-`golden` writes random expressions with anchors, and which short words Python says they match; `agree` asks a krohn the
-same; `words` times what a list of keywords costs to search for. The expressions are those that both read alike: `$` is
+`agree` asks Python and krohn which short words random expressions with anchors match; `words` times what a list of keywords costs to search for. The expressions are those that both read alike: `$` is
 the very end for krohn (Python's \\Z), \\z is spelt \\Z, `.` is any character, \\w is ASCII.
 """
 
 import itertools
-import json
 import random
 import re
 import resource
@@ -67,28 +64,27 @@ def rows(seed, count, longest):
         yield kind, ours, [(word, match(word) is not None) for word in words if word or not odd]
 
 
-def golden():
-    for kind, ours, words in rows(1, 1500, 3):
-        matched = "".join("1" if matched else "0" for _, matched in words)
-        print(kind, ours, matched.rjust(40, "?"), sep="\t")
-
-
-def agree(krohn, count=1000, seed=1):
-    pairs = accepted = differences = 0
-    for kind, ours, words in rows(int(seed), int(count), 5):
-        written = subprocess.run([krohn, "convert", f"{kind}:{ours}", "-", "--to", "json", "--alphabet", "a\\-\\n"],
-                                 capture_output=True, text=True, check=True).stdout
-        automaton = json.loads(written)
-        column = {"\n" if name == "\\n" else name: i for i, name in enumerate(automaton["alphabet"])}
+def differences(count, seed, longest):
+    """The pairs on which krohn and Python differ, (kind, expression, word, whether Python matches it), and how many words
+    were asked about and matched."""
+    import krohn
+    pairs = matches = 0
+    differing = []
+    for kind, ours, words in rows(seed, count, longest):
+        automaton = krohn.Automaton(f"{kind}:{ours}", alphabet="a\\-\\n")
+        column = {"\n" if name == "\\n" else name: i for i, name in enumerate(automaton.letters)}
         for word, matched in words:
-            state = automaton["initial"]
-            for letter in word:
-                state = automaton["transitions"][state][column[letter]]
-            pairs, accepted = pairs + 1, accepted + matched
-            if (state in automaton["accepting"]) != matched:
-                differences += 1
-                print("differs:", kind, repr(ours), repr(word), "Python says", matched)
-    print(f"{count} expressions, {pairs} pairs, {accepted} matched, {differences} differences")
+            pairs, matches = pairs + 1, matches + matched
+            if automaton.accepts([column[letter] for letter in word]) != matched:
+                differing.append((kind, ours, word, matched))
+    return differing, pairs, matches
+
+
+def agree(count=1000, seed=1):
+    differing, pairs, matches = differences(int(count), int(seed), 5)
+    for kind, ours, word, matched in differing:
+        print("differs:", kind, repr(ours), repr(word), "Python says", matched)
+    print(f"{count} expressions, {pairs} pairs, {matches} matched, {len(differing)} differences")
 
 
 def words(krohn, path):
@@ -136,4 +132,4 @@ def words(krohn, path):
 
 
 if __name__ == "__main__":
-    {"golden": golden, "agree": agree, "words": words}[sys.argv[1]](*sys.argv[2:])
+    {"agree": agree, "words": words}[sys.argv[1]](*sys.argv[2:])

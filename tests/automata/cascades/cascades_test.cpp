@@ -1,10 +1,3 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <set>
-#include <utility>
-
 #include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/cascades/emulation.h"
 #include "krohn/automata/cascades/holonomy.h"
@@ -12,11 +5,11 @@
 #include "krohn/automata/language.h"
 #include "krohn/automata/monoid/algebra.h"
 #include "krohn/automata/operations/minimise.h"
-#include "krohn/groups/base/error.h"
 #include "krohn/groups/permutations/permutation.h"
 #include "tests/algebra_campaign.h"
 #include "tests/automata/bestiary.h"
 #include "tests/automata/cascades/checked_cascades.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

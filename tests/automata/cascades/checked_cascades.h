@@ -2,16 +2,11 @@
 // by checks that share no code with the decompositions.
 #pragma once
 
-#include <doctest/doctest.h>
-
-#include <random>
-#include <set>
-
 #include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/cascades/emulation.h"
 #include "krohn/automata/cascades/holonomy.h"
-#include "krohn/groups/base/error.h"
 #include "tests/automata/bestiary.h"
+#include "tests/testing.h"
 
 namespace krohn {
 

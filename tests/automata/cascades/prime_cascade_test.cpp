@@ -1,13 +1,7 @@
 #include "krohn/automata/cascades/prime_cascade.h"
-
-#include <doctest/doctest.h>
-
-#include <functional>
-#include <set>
-
-#include "krohn/groups/base/error.h"
 #include "krohn/groups/permutations/permutation.h"
 #include "tests/automata/cascades/checked_cascades.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

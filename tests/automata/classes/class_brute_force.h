@@ -2,20 +2,11 @@
 // but the automaton's table.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <set>
-#include <string>
-#include <tuple>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
 #include "tests/automata/random_automata.h"
+#include "tests/testing.h"
 
 namespace krohn::brute {
 

@@ -1,13 +1,10 @@
 // Every class of every small automaton, against the definitions by brute force.
 
-#include <doctest/doctest.h>
-
-#include <functional>
-
 #include "krohn/automata/classes/classes.h"
 #include "krohn/automata/operations/minimise.h"
 #include "tests/algebra_campaign.h"
 #include "tests/automata/classes/class_brute_force.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,22 +1,16 @@
 // Verdicts on classes that two algorithms reach, by both, on random automata and on real ones.
 
-#include <doctest/doctest.h>
-
-#include <filesystem>
-#include <functional>
-#include <string>
-
 #include "krohn/automata/classes/classes.h"
 #include "krohn/automata/classes/piecewise_testable.h"
 #include "krohn/automata/classes/semigroup_tests.h"
 #include "krohn/automata/classes/strictly_local.h"
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/minimise.h"
-#include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
 #include "tests/algebra_campaign.h"
 #include "tests/automata/classes/class_brute_force.h"
 #include "tests/automata/random_automata.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,12 +1,7 @@
-#include <doctest/doctest.h>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/graph_concepts.hpp>
 #include <boost/graph/topological_sort.hpp>
 #include <boost/graph/transitive_closure.hpp>
-
-#include <algorithm>
-#include <random>
-#include <string>
 
 #include "krohn/automata/dfa/alphabet.h"
 #include "krohn/automata/dfa/decision_diagrams.h"
@@ -14,8 +9,8 @@
 #include "krohn/automata/dfa/graph.h"
 #include "krohn/automata/dfa/shown_word.h"
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/groups/base/error.h"
 #include "tests/automata/random_automata.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,20 +1,12 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <numbers>
-#include <random>
 #include <regex>
-#include <set>
 
 #include "krohn/automata/draw/cayley_layout.h"
 #include "krohn/automata/draw/draw.h"
 #include "krohn/automata/draw/draw_views.h"
 #include "krohn/automata/families/families.h"
 #include "krohn/automata/language.h"
-#include "krohn/groups/base/error.h"
 #include "tests/automata/bestiary.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

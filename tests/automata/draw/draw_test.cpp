@@ -1,12 +1,9 @@
-#include "krohn/automata/draw/draw.h"
-
-#include <doctest/doctest.h>
-
 #include <regex>
 #include <thread>
 
+#include "krohn/automata/draw/draw.h"
 #include "krohn/automata/regex/regex.h"
-#include "krohn/groups/base/error.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

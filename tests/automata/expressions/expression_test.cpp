@@ -1,14 +1,11 @@
 #include "krohn/automata/expressions/expression.h"
-
-#include <doctest/doctest.h>
-
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/automaton.h"
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/regex/regex.h"
-#include "krohn/groups/base/error.h"
 #include "tests/automata/small_languages.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,11 +1,7 @@
 #include "krohn/automata/families/classic_families.h"
-
-#include <doctest/doctest.h>
-
-#include <string>
-
 #include "krohn/automata/language.h"
 #include "krohn/groups/base/random.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,21 +1,13 @@
-#include "krohn/automata/families/families.h"
-
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <map>
 #include <regex>
-#include <set>
-#include <string>
-#include <vector>
 
+#include "krohn/automata/families/families.h"
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/minimise.h"
-#include "krohn/groups/base/error.h"
 #include "krohn/groups/base/random.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
 #include "tests/automata/reference_minimise.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

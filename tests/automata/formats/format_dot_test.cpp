@@ -1,18 +1,10 @@
-#include "krohn/automata/formats/format_dot.h"
-
-#include <doctest/doctest.h>
-
-#include <chrono>
-#include <map>
-#include <set>
-#include <sstream>
 #include <thread>
 
+#include "krohn/automata/formats/format_dot.h"
 #include "krohn/groups/base/atomic_file.h"
-#include "krohn/groups/base/error.h"
 #include "krohn/groups/base/random.h"
 #include "tests/automata/formats/format_samples.h"
-#include "tests/error_of.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,10 +1,6 @@
 #include "krohn/automata/formats/format_jff.h"
-
-#include <doctest/doctest.h>
-
-#include "krohn/groups/base/error.h"
 #include "tests/automata/formats/format_samples.h"
-#include "tests/error_of.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,13 +1,5 @@
 #include "krohn/automata/formats/format_mata.h"
-
-#include <doctest/doctest.h>
-
-#include <map>
-#include <random>
-#include <set>
-
-#include "krohn/groups/base/error.h"
-#include "tests/error_of.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

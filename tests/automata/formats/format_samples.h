@@ -1,12 +1,9 @@
 // tests/automata/formats/format_samples.h — canonical automata that are hard on file formats.
 #pragma once
 
-#include <random>
-#include <string>
-#include <vector>
-
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/automata/operations/minimise.h"
+#include "tests/testing.h"
 
 namespace krohn::samples {
 

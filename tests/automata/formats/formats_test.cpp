@@ -1,10 +1,3 @@
-#include <doctest/doctest.h>
-
-#include <cstring>
-#include <map>
-#include <random>
-#include <sstream>
-
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/format_draft.h"
 #include "krohn/automata/formats/format_file.h"
@@ -14,11 +7,9 @@
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/regex/regex.h"
 #include "krohn/groups/base/atomic_file.h"
-#include "krohn/groups/base/error.h"
 #include "tests/automata/formats/format_samples.h"
 #include "tests/automata/random_automata.h"
-#include "tests/error_of.h"
-#include "tests/scratch.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

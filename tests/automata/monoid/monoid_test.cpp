@@ -1,15 +1,3 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <filesystem>
-#include <map>
-#include <optional>
-#include <random>
-#include <set>
-#include <sstream>
-
 #include "krohn/automata/language.h"
 #include "krohn/automata/monoid/algebra.h"
 #include "krohn/automata/monoid/properties.h"
@@ -19,6 +7,7 @@
 #include "tests/automata/bestiary.h"
 #include "tests/automata/random_automata.h"
 #include "tests/brute_force.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

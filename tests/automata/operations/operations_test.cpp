@@ -1,21 +1,12 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <map>
-#include <numeric>
-#include <random>
-#include <set>
-#include <utility>
-
+#include "krohn/automata/operations/operations.h"
 #include "krohn/automata/operations/automaton.h"
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/operations/nfa_operations.h"
-#include "krohn/automata/operations/operations.h"
-#include "krohn/groups/base/error.h"
 #include "tests/automata/random_automata.h"
 #include "tests/automata/reference_minimise.h"
 #include "tests/automata/small_languages.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,16 +1,10 @@
 #include "krohn/automata/questions/questions.h"
-
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <set>
-
 #include "krohn/automata/operations/automaton.h"
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/operations.h"
 #include "krohn/automata/regex/regex.h"
-#include "krohn/groups/base/error.h"
 #include "tests/automata/small_languages.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,17 +1,12 @@
 #include "krohn/automata/regex/regex_of.h"
-
-#include <doctest/doctest.h>
-
-#include <set>
-
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/operations/nfa_operations.h"
 #include "krohn/automata/regex/regex.h"
 #include "krohn/automata/regex/regex_syntax.h"
-#include "krohn/groups/base/error.h"
 #include "tests/automata/reference_matches.h"
 #include "tests/automata/small_languages.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,11 +1,4 @@
-#include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <memory>
-#include <random>
 #include <regex>
-#include <sstream>
 
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/equivalence.h"
@@ -13,11 +6,9 @@
 #include "krohn/automata/regex/regex.h"
 #include "krohn/automata/regex/regex_of.h"
 #include "krohn/automata/regex/regex_syntax.h"
-#include "krohn/groups/base/error.h"
 #include "tests/automata/random_automata.h"
 #include "tests/automata/reference_matches.h"
-#include "tests/error_of.h"
-#include "tests/scratch.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 
@@ -135,32 +126,6 @@ TEST_CASE("a list of words is searched for as fast as it is read") {
   CHECK(in_brackets.states() > 4000);
   CHECK(load_language("search:(^|-)(" + words + ")(-|$)").states() > 2000);
   CHECK_FALSE(distinguishing_word(load_language("search:^(" + words + ")$"), load_language("regex:" + words)));
-}
-
-TEST_CASE("anchors wherever they stand mean what they mean in Python") {
-  // An expression a line: how it is matched, itself, and of every word of at most three letters over a, - and a line
-  // break, in order of length and then of letters, whether it is matched, or ?: tools/bench/peer_regex.py golden.
-  std::istringstream lines(test::contents(KROHN_TEST_DATA "/anchors.tsv"));
-  RegexOptions options;
-  options.alphabet = Alphabet::of_characters("a-\n");
-  std::size_t accepted = 0, expressions = 0;
-  for (std::string kind, expression, matched; std::getline(lines, kind, '\t');) {
-    std::getline(lines, expression, '\t');
-    std::getline(lines, matched);
-    CAPTURE(kind);
-    CAPTURE(expression);
-    options.search = kind == "search";
-    const Dfa dfa = parse_regex(expression, options);
-    std::string ours;
-    for (const Word& word : short_words(dfa.letters(), 3)) ours += dfa.accepts(dfa.run(word)) ? '1' : '0';
-    REQUIRE(ours.size() == matched.size());
-    if (matched.starts_with('?')) ours.front() = '?';
-    CHECK(ours == matched);
-    accepted += static_cast<std::size_t>(std::ranges::count(ours, '1'));
-    ++expressions;
-  }
-  CHECK(expressions == 1500);
-  CHECK(accepted > 10'000);
 }
 
 TEST_CASE("automata, relations and derivatives agree on every small expression with anchors, inside & and ~ too") {

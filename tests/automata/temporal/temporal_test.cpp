@@ -1,20 +1,11 @@
 // Temporal formulas against their definition, position by position, on every short word.
 
 #include "krohn/automata/temporal/temporal.h"
-
-#include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <array>
-#include <memory>
-#include <random>
-#include <set>
-
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/regex/regex.h"
-#include "krohn/groups/base/error.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,15 +1,9 @@
 #include "krohn/automata/words/count.h"
-
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <map>
-
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/words/accepted_words.h"
-#include "krohn/groups/base/error.h"
 #include "tests/automata/random_automata.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,14 +1,8 @@
-#include "krohn/automata/words/accepted_words.h"
-
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <map>
-#include <set>
-
 #include "krohn/automata/language.h"
+#include "krohn/automata/words/accepted_words.h"
 #include "krohn/automata/words/count.h"
 #include "tests/automata/random_automata.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

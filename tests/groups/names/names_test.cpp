@@ -1,10 +1,3 @@
-#include <doctest/doctest.h>
-
-#include <map>
-#include <set>
-#include <string>
-
-#include "krohn/groups/base/error.h"
 #include "krohn/groups/base/messages.h"
 #include "krohn/groups/names/generating_set.h"
 #include "krohn/groups/names/named_group.h"
@@ -14,6 +7,7 @@
 #include "krohn/groups/permutations/stabilisers.h"
 #include "krohn/groups/structure/series.h"
 #include "tests/groups/transitive_groups.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

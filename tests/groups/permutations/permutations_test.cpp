@@ -1,11 +1,5 @@
-#include <doctest/doctest.h>
 #include <Eigen/Core>
 
-#include <algorithm>
-#include <numeric>
-#include <random>
-
-#include "krohn/groups/base/error.h"
 #include "krohn/groups/linear/decompositions.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/permutation.h"
@@ -13,6 +7,7 @@
 #include "krohn/groups/permutations/stabilisers.h"
 #include "tests/groups/random_groups.h"
 #include "tests/groups/transitive_groups.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,16 +1,12 @@
-#include <doctest/doctest.h>
 #include <Eigen/Core>
 
-#include <algorithm>
-#include <set>
-
-#include "krohn/groups/base/error.h"
 #include "krohn/groups/linear/decompositions.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/group_elements.h"
 #include "krohn/groups/representations/least_representation.h"
 #include "krohn/groups/representations/orthogonal_representation.h"
 #include "krohn/groups/structure/series.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,10 +1,3 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <numeric>
-#include <set>
-
-#include "krohn/groups/base/error.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/group_elements.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
@@ -13,6 +6,7 @@
 #include "krohn/groups/structure/series.h"
 #include "tests/groups/random_groups.h"
 #include "tests/groups/transitive_groups.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,15 +1,10 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <set>
-
-#include "krohn/groups/base/error.h"
 #include "krohn/groups/base/random.h"
 #include "krohn/groups/permutations/permutation.h"
 #include "krohn/groups/transformations/green.h"
 #include "krohn/groups/transformations/transformation.h"
 #include "krohn/groups/transformations/transformation_monoid.h"
 #include "tests/groups/random_maps.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,7 +1,5 @@
 // One job of several processes, started by mpirun: the same words to people and programs as of one process, whatever
 // becomes of a process on the way.
-#include <doctest/doctest.h>
-
 #include "tests/tools/many/mpirun.h"
 #include "tests/tools/shell.h"
 
@@ -14,10 +12,8 @@ namespace {
 constexpr const char* kSearch = " verify z5.safetensors --precision bf16 --max-pairs 70000 --long-letters 1000 --json ";
 
 void compile(const Workplace& place) {
-  REQUIRE(
-      place.shell("krohn compile name:Z5 --construction orthogonal-blocks --precision fp64 -o z5.safetensors").status ==
-      0);
-  REQUIRE(place.shell("krohn compile name:S3/standard -o s3.safetensors").status == 0);
+  place.make("krohn compile name:Z5 --construction orthogonal-blocks --precision fp64 -o z5.safetensors");
+  place.make("krohn compile name:S3/standard -o s3.safetensors");
 }
 
 }  // namespace
@@ -47,8 +43,7 @@ TEST_CASE("a long word by several processes ends as by one, and is gone on with 
   const Workplace place("many-words");
   compile(place);
   const std::string verify = " verify s3.safetensors --length 2e8 --seed 3 --json ";
-  const Outcome alone = place.shell("krohn" + verify);
-  REQUIRE(alone.status == 0);
+  const Outcome alone = place.expect(0, "krohn" + verify);
   CHECK(place.shell(mpirun(2) + verify + "--save run.json").out == alone.out);
   CHECK(place.shell(mpirun(3) + verify + "--resume run.json").out == alone.out);
 }
@@ -95,40 +90,32 @@ TEST_CASE("a search whose memory ends goes on with the disk, and prints and cert
   CHECK(contains(none.out, "\"limit\": \"1048576 bytes of pairs\""));
   CHECK(little.status == 3);
   CHECK(contains(little.out, "\"limit\": \"204800 bytes of disk on a rank\""));
-  const Outcome nowhere = place.shell(std::string("TMPDIR=/proc krohn") + kSearch + "--memory 1M");
-  CHECK(nowhere.status == 3);
-  CHECK(contains(nowhere.out, "the disk of rank 0 (temporary files: "));
+  place.expect(3, std::string("TMPDIR=/proc krohn") + kSearch + "--memory 1M",
+               {"the disk of rank 0 (temporary files: "});
   for (const char* size : {"--memory x", "--memory G", "--memory 1P", "--disk 99999999999T"})
-    CHECK(place.shell(std::string("krohn") + kSearch + size).status == 2);
+    place.expect(2, std::string("krohn") + kSearch + size);
 }
 
 TEST_CASE("a process without memory ends the job with one line and status 3, and what was proved is kept") {
   if (!has_mpi() || std::system("command -v prlimit >/dev/null") != 0) return;
   const Workplace place("many-memory");
   compile(place);
-  const Outcome ended = place.shell(
+  place.expect(
+      3,
       mpirun(2) +
-      "verify z5.safetensors --max-pairs 1e9 --long-letters 1000 --time 60 --checkpoint kept --checkpoint-every 0.2"
-      " & job=$!\n for i in $(seq 500); do sleep 0.02; test -e kept/pairs.json && break; done\n"
-      "last=$(pgrep -P $(pgrep -P $job | tail -n 1)); size=$(awk '/VmSize/ {print $2}' /proc/$last/status)\n"
-      "prlimit --pid $last --as=$(((size + 2000) * 1024)); wait $job");
-  CAPTURE(ended.err);
-  CHECK(ended.status == 3);
-  CHECK(contains(ended.out, "limit met: the memory of rank 1"));
-  CHECK(contains(ended.out, "proved for words of up to"));
+          "verify z5.safetensors --max-pairs 1e9 --long-letters 1000 --time 60 --checkpoint kept --checkpoint-every 0.2"
+          " & job=$!\n for i in $(seq 500); do sleep 0.02; test -e kept/pairs.json && break; done\n"
+          "last=$(pgrep -P $(pgrep -P $job | tail -n 1)); size=$(awk '/VmSize/ {print $2}' /proc/$last/status)\n"
+          "prlimit --pid $last --as=$(((size + 2000) * 1024)); wait $job",
+      {"limit met: the memory of rank 1", "proved for words of up to"});
   CHECK(json::parse(contents(place / "kept/pairs.json"))["pairs"] > 0);
 }
 
 TEST_CASE("nobody but mpirun's processes loads MPI, and without the module they are refused") {
   const Workplace place("many-none");
-  const Outcome loaded = place.shell("LD_DEBUG=libs '" KROHN_COMMAND "' info name:parity");
-  CHECK(loaded.status == 0);
-  CHECK(contains(loaded.err, "libc.so"));
-  CHECK_FALSE(contains(loaded.err, "libmpi"));
-  REQUIRE(place.shell("cp '" KROHN_COMMAND "' lonely").status == 0);
-  CHECK(place.shell("OMPI_COMM_WORLD_SIZE=1 ./lonely info name:parity").status == 0);
-  const Outcome refused = place.shell("OMPI_COMM_WORLD_SIZE=4 ./lonely info name:parity");
-  CHECK(refused.status == 2);
-  CHECK(contains(refused.err, "built without MPI"));
+  place.expect(0, "LD_DEBUG=libs '" KROHN_COMMAND "' info name:parity", {"2> libc.so", "2> ! libmpi"});
+  place.make("cp '" KROHN_COMMAND "' lonely");
+  place.expect(0, "OMPI_COMM_WORLD_SIZE=1 ./lonely info name:parity");
+  const Outcome refused = place.expect(2, "OMPI_COMM_WORLD_SIZE=4 ./lonely info name:parity", {"built without MPI"});
   CHECK(refused.out == "");
 }

@@ -1,10 +1,7 @@
 // tests/tools/many/mpirun.h — the command as a job of several processes.
 #pragma once
 
-#include <doctest/doctest.h>
-
-#include <cstdlib>
-#include <string>
+#include "tests/testing.h"
 
 namespace krohn::test {
 

@@ -1,11 +1,5 @@
 // Lists in shards: the command as a cluster, GNU parallel or a CI matrix runs it.
 
-#include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <sstream>
-
 #include "tests/tools/shell.h"
 #include "tools/krohn/shards/list_work.h"
 
@@ -16,10 +10,9 @@ namespace {
 
 /// Twelve languages as files of different sizes.
 void write_corpus(const Workplace& place) {
-  REQUIRE(place
-              .shell("mkdir corpus; for i in 1 2 3 4 5 6 7; do krohn convert name:tomita$i corpus/$i.att; done; "
-                     "for i in 2 3 5 7 11; do krohn convert name:Z$i corpus/z$i.json; done")
-              .status == 0);
+  place.make(
+      "mkdir corpus; for i in 1 2 3 4 5 6 7; do krohn convert name:tomita$i corpus/$i.att; done; "
+      "for i in 2 3 5 7 11; do krohn convert name:Z$i corpus/z$i.json; done");
 }
 
 std::size_t lines_in(const std::string& text) { return static_cast<std::size_t>(std::ranges::count(text, '\n')); }
@@ -29,20 +22,16 @@ std::size_t lines_in(const std::string& text) { return static_cast<std::size_t>(
 TEST_CASE("classify in shards, merged, is classify") {
   const Workplace place("shards-classify");
   write_corpus(place);
-  const Outcome alone = place.shell("krohn classify --corpus corpus --threads 1 -o alone.jsonl");
-  REQUIRE(alone.status == 0);
+  const Outcome alone = place.expect(0, "krohn classify --corpus corpus --threads 1 -o alone.jsonl");
   for (const char* count : {"1", "3", "20"}) {
     CAPTURE(count);
     const std::string n = count;
-    REQUIRE(place
-                .shell("for i in $(seq " + n + "); do krohn classify --corpus corpus --shard $i/" + n +
-                       " -o part-$i.jsonl || exit 1; done")
-                .status == 0);
-    const Outcome merged = place.shell("krohn merge part-*.jsonl -o all.jsonl");
-    CHECK(merged.status == 0);
+    place.make("for i in $(seq " + n + "); do krohn classify --corpus corpus --shard $i/" + n +
+               " -o part-$i.jsonl || exit 1; done");
+    const Outcome merged = place.expect(0, "krohn merge part-*.jsonl -o all.jsonl");
     CHECK(merged.out.starts_with(alone.out));  // the same summary
     CHECK(contents(place / "all.jsonl") == contents(place / "alone.jsonl"));
-    REQUIRE(place.shell("rm part-*").status == 0);
+    place.make("rm part-*");
   }
 }
 
@@ -50,17 +39,15 @@ TEST_CASE("a whole shard is left as it is, and a merge has the status of the lis
   const Workplace place("shards-again");
   place.write("list.txt", "regex:(ab)*\nregex:(\nname:tomita3\n");
   const std::string shard = "krohn classify --list list.txt --shard 1/2 -o 1.jsonl";
-  const Outcome first = place.shell(shard);
-  CHECK(first.status == 0);  // whole, though one of its languages cannot be read
-  CHECK(contains(first.out, "1.jsonl: shard 1/2 is whole, 2 of 3 languages"));
+  place.expect(0, shard,
+               {"1.jsonl: shard 1/2 is whole, 2 of 3 languages"});  // whole, though one of its languages cannot be read
   const std::string before = contents(place / "1.jsonl");
   const Outcome again = place.shell(shard + "; stat -c %i 1.jsonl");
   CHECK(contains(again.out, "2 of them done before"));
   CHECK(contents(place / "1.jsonl") == before);
-  CHECK(place.shell("krohn merge 1.jsonl -o all.jsonl").status == 2);
-  REQUIRE(place.shell("krohn classify --list list.txt --shard 2/2 -o 2.jsonl").status == 0);
-  const Outcome merged = place.shell("krohn merge 2.jsonl 1.jsonl -o all.jsonl");
-  CHECK(merged.status == 2);
+  place.expect(2, "krohn merge 1.jsonl -o all.jsonl");
+  place.make("krohn classify --list list.txt --shard 2/2 -o 2.jsonl");
+  const Outcome merged = place.expect(2, "krohn merge 2.jsonl 1.jsonl -o all.jsonl");
   CHECK(contains(merged.out, "3 languages, 1 of them not read"));
   CHECK(lines_in(contents(place / "all.jsonl")) == 3);
   CHECK(place.shell("krohn merge 2.jsonl 1.jsonl -o -").out == contents(place / "all.jsonl"));
@@ -68,12 +55,10 @@ TEST_CASE("a whole shard is left as it is, and a merge has the status of the lis
 
 TEST_CASE("merge says what is missing, twice, changed or foreign, and writes nothing then") {
   const Workplace place("shards-refused");
-  REQUIRE(
-      place
-          .shell("for i in 1 3 4; do krohn classify name:tomita1 name:tomita2 name:tomita3 name:tomita4 name:tomita5 "
-                 "--shard $i/6 -o $i.jsonl; done; krohn classify name:tomita1 name:tomita2 --shard 2/6 -o "
-                 "other.jsonl; sed s/yes/no/ 1.jsonl > changed.jsonl")
-          .status == 0);
+  place.make(
+      "for i in 1 3 4; do krohn classify name:tomita1 name:tomita2 name:tomita3 name:tomita4 name:tomita5 "
+      "--shard $i/6 -o $i.jsonl; done; krohn classify name:tomita1 name:tomita2 --shard 2/6 -o "
+      "other.jsonl; sed s/yes/no/ 1.jsonl > changed.jsonl");
   struct Fact {
     const char *line, *message;
   };
@@ -96,8 +81,7 @@ TEST_CASE("merge says what is missing, twice, changed or foreign, and writes not
              "1.jsonl",
              "--time 5 "}}) {
     CAPTURE(line);
-    const Outcome outcome = place.shell(line);
-    CHECK(outcome.status == 2);
+    const Outcome outcome = place.expect(2, line);
     CHECK(outcome.out == "");
     CHECK_MESSAGE(contains(outcome.err, message), outcome.err);
     CHECK(!std::filesystem::exists(place / "all"));
@@ -110,76 +94,66 @@ TEST_CASE("kill -9 at any moment loses no line that was written and counts none 
   const Workplace place("shards-killed");
   place.write("list",
               "krohn_list() { for i in $(seq 40); do echo \"random:m=$((3 + i % 3)),letters=2,seed=$i\"; done; }");
-  REQUIRE(place.shell(". ./list; krohn_list | sed s/^/name:/ > list.txt").status == 0);
+  place.make(". ./list; krohn_list | sed s/^/name:/ > list.txt");
   const std::string shard = "krohn classify --list list.txt --threads 1 --shard 1/2 -o ";
-  REQUIRE(place.shell(shard + "whole.jsonl").status == 0);
-  const Outcome killed =
-      place.shell("for pause in 0.00 0.01 0.02 0.03 0.05 0.08; do " + shard +
-                  "part.jsonl & sleep $pause; kill -9 $! 2>/dev/null; wait $! 2>/dev/null; "
-                  "if [[ -e part.jsonl.begun ]]; then grep -c '^{\"item\":.*}$' part.jsonl.begun; fi; done; true");
-  REQUIRE(killed.status == 0);
+  place.make(shard + "whole.jsonl");
+  const Outcome killed = place.expect(
+      0, "for pause in 0.00 0.01 0.02 0.03 0.05 0.08; do " + shard +
+             "part.jsonl & sleep $pause; kill -9 $! 2>/dev/null; wait $! 2>/dev/null; "
+             "if [[ -e part.jsonl.begun ]]; then grep -c '^{\"item\":.*}$' part.jsonl.begun; fi; done; true");
   std::istringstream counts(killed.out);
   int last = 0;
   for (int count; counts >> count; last = count) CHECK(count >= last);
-  REQUIRE(place.shell(shard + "part.jsonl").status == 0);
+  place.make(shard + "part.jsonl");
   CHECK(contents(place / "part.jsonl") == contents(place / "whole.jsonl"));
   CHECK(place.files() == std::vector<std::string>{"list", "list.txt", "part.jsonl", "whole.jsonl"});
 }
 
 TEST_CASE("certificates in shards") {
   const Workplace place("shards-check");
-  REQUIRE(
-      place
-          .shell(
-              "i=0; for e in '(ab)*' '(aa|b)*' 'a*b*'; do i=$((i + 1)); krohn compile \"regex:$e\" -o $i.safetensors "
-              "&& krohn verify $i.safetensors --certificate $i.cert && printf '%s.cert\\t%s.safetensors\\n' $i $i "
-              ">> list.tsv || exit 1; done; "
-              "printf '1.cert\\t1.safetensors\\tregex:(ba)*\\n1.cert\\t2.safetensors\\n' >> list.tsv")
-          .status == 0);
-  const Outcome all = place.shell("krohn check --list list.tsv --threads 1");
-  CHECK(all.status == 2);  // the last is of another model
+  place.make(
+      "i=0; for e in '(ab)*' '(aa|b)*' 'a*b*'; do i=$((i + 1)); krohn compile \"regex:$e\" -o $i.safetensors "
+      "&& krohn verify $i.safetensors --certificate $i.cert && printf '%s.cert\\t%s.safetensors\\n' $i $i "
+      ">> list.tsv || exit 1; done; "
+      "printf '1.cert\\t1.safetensors\\tregex:(ba)*\\n1.cert\\t2.safetensors\\n' >> list.tsv");
+  const Outcome all = place.expect(2, "krohn check --list list.tsv --threads 1");  // the last is of another model
   REQUIRE(lines_in(all.out) == 5);
   CHECK(
       contains(all.err, "5 certificates: 3 established, 1 not established, 0 undecided within the limits, 1 not read"));
-  REQUIRE(place.shell("for i in 1 2; do krohn check --list list.tsv --shard $i/2 -o part-$i.jsonl || exit 1; done")
-              .status == 0);
-  const Outcome merged = place.shell("krohn merge part-1.jsonl part-2.jsonl -o all.jsonl");
-  CHECK(merged.status == 2);
+  place.make("for i in 1 2; do krohn check --list list.tsv --shard $i/2 -o part-$i.jsonl || exit 1; done");
+  place.expect(2, "krohn merge part-1.jsonl part-2.jsonl -o all.jsonl");
   CHECK(contents(place / "all.jsonl") == all.out);
-  CHECK(place.shell("head -n 3 list.tsv > good.tsv; krohn check --list good.tsv").status == 0);
-  CHECK(place.shell("head -n 4 list.tsv > refuted.tsv; krohn check --list refuted.tsv").status == 1);
-  CHECK(place.shell("echo 1.cert 1.safetensors > bad.tsv; krohn check --list bad.tsv").status == 2);
+  place.expect(0, "head -n 3 list.tsv > good.tsv; krohn check --list good.tsv");
+  place.expect(1, "head -n 4 list.tsv > refuted.tsv; krohn check --list refuted.tsv");
+  place.expect(2, "echo 1.cert 1.safetensors > bad.tsv; krohn check --list bad.tsv");
   // How languages are read decides what is established, and belongs to the part.
-  REQUIRE(place
-              .shell("krohn compile 'regex:(a|b)*' -o ab.safetensors && krohn verify ab.safetensors --certificate "
-                     "ab.cert && printf 'ab.cert\\tab.safetensors\\tregex:.*\\n' > read")
-              .status == 0);
+  place.make(
+      "krohn compile 'regex:(a|b)*' -o ab.safetensors && krohn verify ab.safetensors --certificate "
+      "ab.cert && printf 'ab.cert\\tab.safetensors\\tregex:.*\\n' > read");
   const auto part = [&](const char* alphabet) {
     return place.shell(fmt::format("krohn check --list read --alphabet {} --shard 1/1 -o read.jsonl", alphabet)).status;
   };
   CHECK(part("ab") == 0);
   CHECK(part("ab") == 0);
   CHECK(part("abc") == 2);
-  CHECK(place.shell("krohn check --list read --alphabet abc").status == 1);
+  place.expect(1, "krohn check --list read --alphabet abc");
 }
 
 TEST_CASE("parts made with another model, symbol table or over a part do not belong together") {
   const Workplace place("shards-files");
-  REQUIRE(
-      place
-          .shell("for n in 2 3; do krohn compile name:Z$n -o z$n.safetensors && krohn verify z$n.safetensors "
-                 "--certificate z$n.cert; done; printf 'z2.cert\\tm.safetensors\\nz3.cert\\tz3.safetensors\\n' > list; "
-                 "cp z2.safetensors m.safetensors; krohn check --list list --shard 1/2 -o 1.jsonl && cp "
-                 "z3.safetensors m.safetensors && krohn check --list list --shard 2/2 -o 2.jsonl")
-          .status == 0);
-  CHECK(place.shell("krohn merge 1.jsonl 2.jsonl -o all.jsonl").status == 2);
+  place.make(
+      "for n in 2 3; do krohn compile name:Z$n -o z$n.safetensors && krohn verify z$n.safetensors "
+      "--certificate z$n.cert; done; printf 'z2.cert\\tm.safetensors\\nz3.cert\\tz3.safetensors\\n' > list; "
+      "cp z2.safetensors m.safetensors; krohn check --list list --shard 1/2 -o 1.jsonl && cp "
+      "z3.safetensors m.safetensors && krohn check --list list --shard 2/2 -o 2.jsonl");
+  place.expect(2, "krohn merge 1.jsonl 2.jsonl -o all.jsonl");
   place.write("a.att", "0 1 1\n1\n");
   place.write("a.syms", "<eps> 0\nx 1\n");
-  REQUIRE(place.shell("krohn classify a.att regex:a --symbols a.syms --shard 1/2 -o a-1.jsonl").status == 0);
+  place.make("krohn classify a.att regex:a --symbols a.syms --shard 1/2 -o a-1.jsonl");
   place.write("a.syms", "<eps> 0\ny 1\n");
-  REQUIRE(place.shell("krohn classify a.att regex:a --symbols a.syms --shard 2/2 -o a-2.jsonl").status == 0);
-  CHECK(place.shell("krohn merge a-1.jsonl a-2.jsonl -o all.jsonl").status == 2);
-  CHECK(place.shell("krohn classify name:Z2 regex:a --shard 1/1 -o one.jsonl").status == 0);
+  place.make("krohn classify a.att regex:a --symbols a.syms --shard 2/2 -o a-2.jsonl");
+  place.expect(2, "krohn merge a-1.jsonl a-2.jsonl -o all.jsonl");
+  place.expect(0, "krohn classify name:Z2 regex:a --shard 1/1 -o one.jsonl");
   const std::string part = contents(place / "one.jsonl");
   CHECK(contains(place.shell("krohn merge one.jsonl -o ./one.jsonl").err, "is one of the parts"));
   CHECK(contents(place / "one.jsonl") == part);
@@ -190,41 +164,34 @@ TEST_CASE("training runs and a table in shards come out as they do without") {
   const std::string train =
       "krohn train parity --model bilinear:diagonal,hidden=4,inputs=4 --length 2..6 --rates 1e-2,1e-3 --seeds 2 "
       "--steps 40 --threads 1 ";
-  REQUIRE(place.shell(train + "-o alone").status == 0);
-  REQUIRE(place.shell("for i in 1 2 3; do " + train + "-o cut --shard $i/3 || exit 1; done").status == 0);
-  const Outcome merged = place.shell("krohn merge cut/part-*-of-3.jsonl -o runs.jsonl");
-  CHECK(merged.status == 0);
+  place.make(train + "-o alone");
+  place.make("for i in 1 2 3; do " + train + "-o cut --shard $i/3 || exit 1; done");
+  place.expect(0, "krohn merge cut/part-*-of-3.jsonl -o runs.jsonl");
   CHECK(lines_in(contents(place / "runs.jsonl")) == 4);
-  REQUIRE(place.shell(train + "-o cut").status == 0);
+  place.make(train + "-o cut");
   CHECK(contents(place / "cut/parameters.safetensors") == contents(place / "alone/parameters.safetensors"));
   CHECK(contents(place / "cut/run.json") == contents(place / "alone/run.json"));
 
   const std::string table = "krohn table ebrahimi2 --only 'H = 2' --lengths 400 --threads 1 ";
-  REQUIRE(place.shell("for i in 1 2; do " + table + "-o shards --shard $i/2 || exit 1; done").status == 0);
-  CHECK(place.shell("krohn merge shards/part-1-of-2.jsonl shards/part-2-of-2.jsonl").status == 0);
-  const Outcome cut = place.shell(table + "-o shards");
-  CHECK(cut.status == 0);
-  CHECK(!contains(cut.err, "training"));
+  place.make("for i in 1 2; do " + table + "-o shards --shard $i/2 || exit 1; done");
+  place.expect(0, "krohn merge shards/part-1-of-2.jsonl shards/part-2-of-2.jsonl");
+  const Outcome cut = place.expect(0, table + "-o shards", {"2> ! training"});
   CHECK(cut.out == place.shell(table + "-o whole").out);
 }
 
 TEST_CASE("the script for an array job, run without a cluster") {
   const Workplace place("shards-slurm");
   write_corpus(place);
-  const Outcome script =
-      place.shell("krohn classify -oall.jsonl --corpus corpus --slurm --shards=3 --time 30 > x.sbatch; cat x.sbatch");
-  REQUIRE(script.status == 0);
-  CHECK(contains(script.out, "# classify, 12 languages in 3 shards."));
-  CHECK(contains(script.out, "#SBATCH --array=1-3\n"));
-  CHECK(place
-            .shell("for i in 3 1 2; do SLURM_ARRAY_TASK_ID=$i bash x.sbatch || exit 1; done; SLURM_ARRAY_TASK_ID=0 "
-                   "bash x.sbatch")
-            .status == 0);
+  place.expect(0, "krohn classify -oall.jsonl --corpus corpus --slurm --shards=3 --time 30 > x.sbatch; cat x.sbatch",
+               {"# classify, 12 languages in 3 shards.", "#SBATCH --array=1-3\n"});
+  place.expect(0,
+               "for i in 3 1 2; do SLURM_ARRAY_TASK_ID=$i bash x.sbatch || exit 1; done; SLURM_ARRAY_TASK_ID=0 "
+               "bash x.sbatch");
   CHECK(lines_in(contents(place / "all.jsonl")) == 12);
   CHECK(std::filesystem::exists(place / "all.part-2-of-3.jsonl"));
   // Submitting: the shards, then what waits for them, with the same options.
   place.write("sbatch", "#!/bin/sh\necho \"$*\" >> submitted\necho '17;cluster'\n");
-  REQUIRE(place.shell("chmod +x sbatch; PATH=$PWD:$PATH bash x.sbatch --partition=p").status == 0);
+  place.make("chmod +x sbatch; PATH=$PWD:$PATH bash x.sbatch --partition=p");
   const std::string path = std::filesystem::canonical(place / "x.sbatch").string();
   CHECK(contents(place / "submitted") ==
         "--parsable --partition=p " + path +
@@ -234,12 +201,10 @@ TEST_CASE("the script for an array job, run without a cluster") {
   CHECK(contains(
       table, "merge table/part-*-of-100.jsonl -o table/runs.jsonl\n    \"$krohn\" table ebrahimi1 --seeds 5 -o table"));
   // Without -o the folder has the table's name, here and in the shards, which run the same line.
-  const Outcome named = place.shell("krohn table ebrahimi1 --seeds 5 --slurm");
-  CHECK(named.status == 0);
-  CHECK(contains(named.err, "kept in ebrahimi1/"));
-  CHECK(contains(named.out,
-                 "merge ebrahimi1/part-*-of-100.jsonl -o ebrahimi1/runs.jsonl\n    \"$krohn\" table ebrahimi1 "
-                 "--seeds 5 --threads"));
+  place.expect(0, "krohn table ebrahimi1 --seeds 5 --slurm",
+               {"merge ebrahimi1/part-*-of-100.jsonl -o ebrahimi1/runs.jsonl\n    \"$krohn\" table ebrahimi1 "
+                "--seeds 5 --threads",
+                "2> kept in ebrahimi1/"});
   CHECK(!std::filesystem::exists(place / "ebrahimi1"));
 }
 
@@ -291,17 +256,15 @@ TEST_CASE("kept work is of the bytes that it was made from: every list, every fi
     for (const char* change : kept.changes) {
       CAPTURE(std::string(change));
       const Workplace place("shards-kept");
-      REQUIRE(place
-                  .shell("krohn convert name:tomita1 x.json && krohn convert name:tomita3 y.att && krohn convert "
-                         "name:tomita6 z.json && krohn compile name:tomita1 -o m.safetensors && krohn verify "
-                         "m.safetensors --certificate m.cert && printf 'm.cert\\tm.safetensors\\tx.json\\n' > list")
-                  .status == 0);
-      REQUIRE(place.shell(kept.work).status == 0);
-      CHECK(place.shell(kept.again).status == 0);  // as it was: goes on
+      place.make(
+          "krohn convert name:tomita1 x.json && krohn convert name:tomita3 y.att && krohn convert "
+          "name:tomita6 z.json && krohn compile name:tomita1 -o m.safetensors && krohn verify "
+          "m.safetensors --certificate m.cert && printf 'm.cert\\tm.safetensors\\tx.json\\n' > list");
+      place.make(kept.work);
+      place.expect(0, kept.again);  // as it was: goes on
       const std::string before = place.shell("cat kept run/*.jsonl run/run.json 2>/dev/null; true").out;
-      REQUIRE(place.shell(change).status == 0);
-      const Outcome refused = place.shell(kept.again);
-      CHECK(refused.status == 2);
+      place.make(change);
+      const Outcome refused = place.expect(2, kept.again);
       CHECK_MESSAGE((contains(refused.err, "changed since") || contains(refused.err, "as it was then") ||
                      contains(refused.err, "of another run") || contains(refused.err, "but this run has")),
                     refused.err);
