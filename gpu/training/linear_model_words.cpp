@@ -10,7 +10,8 @@
 #include "krohn/gpu/training/linear_model_words.cuh"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
-#include "krohn/simulate/models/linear_model_reader.h"
+#include "krohn/simulate/learned/model_operations.h"
+#include "krohn/simulate/operations/stated_lists.h"
 #include "krohn/simulate/tasks/automaton_task.h"
 
 namespace krohn {
@@ -49,7 +50,6 @@ class LinearEvaluation {
                  plan.oracle->letters(),
                  plan.oracle->initial(),
                  options.seed};
-    job_.rescaled = options.rescaled && rescaling_of(view) != Rescaling::kNone;
   }
 
   ModelAccuracy run(std::uint64_t length) {
@@ -93,7 +93,7 @@ class LinearEvaluation {
     if (place_ == Place::kDevice) return cuda_read_linear_words(job_, words);
 #endif
     constexpr std::uint32_t kThreads = 3;
-    std::vector<LinearMemory::Told> shared(LinearMemory::bytes(job_.view) / sizeof(LinearMemory::Told) + 1);
+    std::vector<std::uint32_t> shared(LinearMemory::bytes(job_.view) / sizeof(std::uint32_t));
     for (std::uint64_t word = 0; word < words; ++word)
       job_.read_word(HostThreads{kThreads}, LinearMemory(job_.view, shared.data()), word);
   }
@@ -105,13 +105,33 @@ class LinearEvaluation {
   LinearWords job_;
 };
 
+/// The model as one linear layer, in the numbers of its list of operations, where it is bilinear.
+std::optional<LinearModel> listed_view(const SequenceModel<float>& model) {
+  std::optional<LinearModel> view = model.linear_view();
+  if (!view) return view;
+  const ListedModel listed = listed_model(model, Precision::kFp32);
+  if (!listed.added) return std::nullopt;
+  StatedLists<float> lists(listed.operations, model.tensors());
+  for (Letter letter = 0; letter < view->letters; ++letter) {
+    lists.read_token(letter);
+    const auto copy = [&](std::uint32_t list, std::vector<float>& to) {
+      const std::vector<float>& numbers = lists.values(list);
+      if (!to.empty()) std::ranges::copy(numbers, to.begin() + static_cast<std::ptrdiff_t>(letter * numbers.size()));
+    };
+    copy(listed.list, view->matrices);
+    copy(*listed.added, view->additions);
+  }
+  return view;
+}
+
 /// By its operations.
 ModelAccuracy evaluate_listed(Place place, const SequenceModel<float>& model, const SamplePlan& plan,
                               std::uint64_t length, const EvaluateModelOptions& options) {
   const Dfa& oracle = *plan.oracle;
   const DrawnTokens tokens{plan, &oracle, {oracle.outputs().begin(), oracle.outputs().end()}, options.seed};
-  const WordCounts counts = count_answers(place, operations_by_letters(model), model.tensors(), tokens, options.words,
-                                          plan.before.size() + plan.content + plan.after.size(), options.progress);
+  const WordCounts counts =
+      count_answers(place, operations_by_letters(model, options.rescaled), model.tensors(), tokens, options.words,
+                    plan.before.size() + plan.content + plan.after.size(), options.progress);
   return {length, options.words, counts.right, counts.due, counts.right_words};
 }
 
@@ -126,7 +146,7 @@ ModelAccuracy evaluate_words(Place place, const SequenceModel<float>& model, con
         fmt::format("the task {} has no finite automaton, beside which devices read its samples; take "
                     "--device cpu",
                     task.info().name));
-  const std::optional<LinearModel> view = model.linear_view();
+  const std::optional<LinearModel> view = options.rescaled ? std::nullopt : listed_view(model);
   if (!view) return evaluate_listed(place, model, *plan, length, options);
   if (LinearMemory::bytes({view->hidden, view->block, view->labels}) > kSharedBytes)
     throw NotOnDevice(

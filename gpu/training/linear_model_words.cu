@@ -13,7 +13,7 @@ constexpr unsigned kMaxThreads = 512;
 __global__ void __launch_bounds__(kMaxThreads)
     read_linear_words(const __grid_constant__ LinearWords job, std::uint64_t words) {
   extern __shared__ __align__(16) unsigned char shared[];
-  const LinearMemory memory(job.view, reinterpret_cast<LinearMemory::Told*>(shared));
+  const LinearMemory memory(job.view, reinterpret_cast<std::uint32_t*>(shared));
   for (std::uint64_t word = blockIdx.x; word < words; word += gridDim.x)
     job.read_word(DeviceThreads{blockDim.x}, memory, word);
 }

@@ -7,9 +7,31 @@
 
 #include "krohn/gpu/device/block_threads.cuh"
 #include "krohn/gpu/operations/word_plan.cuh"
-#include "krohn/simulate/models/linear_model_reader.h"
+#include "krohn/simulate/words/host_device.h"
 
 namespace krohn {
+
+/// first + Σ a_j x_j, from left to right: every product and every sum is a rounding of its own.
+KROHN_HOST_DEVICE inline float linear_sum(float first, const float* a, const float* x, std::size_t terms) {
+  for (std::size_t j = 0; j < terms; ++j) first += a[j] * x[j];
+  return first;
+}
+
+/// The label of the greatest logit; no answer where two are greatest, ModelReader::kNoAnswer, or one is not finite,
+/// ModelReader::kNotFinite.
+KROHN_HOST_DEVICE inline std::uint32_t linear_answer(const float* logits, std::uint32_t labels) {
+  std::uint32_t best = 0;
+  bool is_tied = false;
+  for (std::uint32_t label = 0; label < labels; ++label) {
+    // Neither infinite nor no number: then the difference from itself is 0.
+    if (logits[label] - logits[label] != 0) return UINT32_MAX - 1;
+    if (label == 0 || logits[label] > logits[best])
+      best = label, is_tied = false;
+    else if (logits[label] == logits[best])
+      is_tied = true;
+  }
+  return is_tied ? UINT32_MAX : best;
+}
 
 /// Pointers to a LinearModel's numbers (simulate/models/sequence_model.h).
 struct PlacedView {
@@ -19,26 +41,19 @@ struct PlacedView {
 
 /// The part of a word that is kept between launches, besides its state.
 struct LinearRecord {
-  double norm = 1;
   std::uint64_t right = 0, targets = 0;
   std::uint32_t oracle = 0;
 };
 
-/// The shared memory of a block: the state, the one after it, logits, and what one thread tells the others.
+/// The shared memory of a block: the answer that one thread tells the others, the state, the one after it, and logits.
 struct LinearMemory {
+  std::uint32_t* answer = nullptr;
   float *state = nullptr, *next = nullptr, *logits = nullptr;
 
-  struct Told {
-    float scale = 1;
-    std::uint32_t answer = 0;
-    double norm = 1;
-  };
-  Told* told = nullptr;
-
-  KROHN_HOST_DEVICE LinearMemory(const PlacedView& view, Told* at)
-      : state(reinterpret_cast<float*>(at + 1)), next(state + view.hidden), logits(next + view.hidden), told(at) {}
+  KROHN_HOST_DEVICE LinearMemory(const PlacedView& view, std::uint32_t* at)
+      : answer(at), state(reinterpret_cast<float*>(at + 1)), next(state + view.hidden), logits(next + view.hidden) {}
   static std::size_t bytes(const PlacedView& view) {
-    return sizeof(Told) + (2 * std::size_t{view.hidden} + view.labels) * sizeof(float);
+    return sizeof(std::uint32_t) + (2 * std::size_t{view.hidden} + view.labels) * sizeof(float);
   }
 };
 
@@ -47,7 +62,6 @@ struct LinearMemory {
 struct LinearWords {
   PlacedView view;
   PlacedPlan plan;
-  bool rescaled = false;
   std::uint64_t first_word = 0, begin = 0, end = 0;
   float* states = nullptr;
   LinearRecord* records = nullptr;
@@ -59,13 +73,12 @@ struct LinearWords {
     threads.each([&](std::uint32_t thread) {
       const float* const from = begin == 0 ? view.initial : states + word * view.hidden;
       for (std::uint32_t i = thread; i < view.hidden; i += threads.count) memory.state[i] = from[i];
-      if (thread == 0) memory.told->norm = record.norm;
     });
     PlanReader tokens(plan, first_word + word, begin);
     for (std::uint64_t at = begin; at < end; ++at) {
       const std::uint32_t letter = tokens.next(plan);
       record.oracle = plan.next[std::size_t{record.oracle} * plan.oracle_letters + letter];
-      move(threads, memory, letter, at + 1);
+      move(threads, memory, letter);
       if (!plan.is_due(at)) continue;
       ++record.targets;
       record.right += answer(threads, memory) == plan.outputs[record.oracle];
@@ -74,20 +87,17 @@ struct LinearWords {
       for (std::uint32_t i = thread; i < view.hidden; i += threads.count)
         states[word * view.hidden + i] = memory.state[i];
       if (thread != 0) return;
-      record.norm = memory.told->norm;
       records[word] = record;
     });
   }
 
  private:
-  /// `read` letters with this one.
   template <class Threads>
-  KROHN_HOST_DEVICE void move(const Threads& threads, LinearMemory& memory, std::uint32_t letter,
-                              std::uint64_t read) const {
+  KROHN_HOST_DEVICE void move(const Threads& threads, LinearMemory& memory, std::uint32_t letter) const {
     threads.each([&](std::uint32_t thread) {
       for (std::uint32_t row = thread; row < view.hidden; row += threads.count) {
         const float* const a = view.matrices + (std::size_t{letter} * view.hidden + row) * view.block;
-        float sum = row_sum(a, memory.state + row / view.block * view.block, view.block);
+        float sum = linear_sum(0, a, memory.state + row / view.block * view.block, view.block);
         if (view.additions != nullptr) sum += view.additions[std::size_t{letter} * view.hidden + row];
         memory.next[row] = sum;
       }
@@ -95,13 +105,6 @@ struct LinearWords {
     float* const moved = memory.next;
     memory.next = memory.state;
     memory.state = moved;
-    if (!rescaled) return;
-    threads.each([&](std::uint32_t thread) {
-      if (thread == 0) memory.told->scale = norm_scale(memory.state, view.hidden, read, memory.told->norm);
-    });
-    threads.each([&](std::uint32_t thread) {
-      for (std::uint32_t i = thread; i < view.hidden; i += threads.count) memory.state[i] *= memory.told->scale;
-    });
   }
 
   template <class Threads>
@@ -109,12 +112,12 @@ struct LinearWords {
     threads.each([&](std::uint32_t thread) {
       for (std::uint32_t label = thread; label < view.labels; label += threads.count)
         memory.logits[label] =
-            logit_of(view.readout + std::size_t{label} * view.hidden, memory.state, view.hidden, view.bias[label]);
+            linear_sum(view.bias[label], view.readout + std::size_t{label} * view.hidden, memory.state, view.hidden);
     });
     threads.each([&](std::uint32_t thread) {
-      if (thread == 0) memory.told->answer = answer_of(memory.logits, view.labels);
+      if (thread == 0) *memory.answer = linear_answer(memory.logits, view.labels);
     });
-    return memory.told->answer;
+    return *memory.answer;
   }
 };
 

@@ -25,9 +25,11 @@ class Writer {
  public:
   Writer(const TensorFile& tensors, Precision format) : tensors_(tensors) { b_.operations.format = format; }
 
-  void bilinear(const BilinearShape& shape) {
+  void bilinear(const BilinearShape& shape, bool rescaled) {
     const std::size_t hidden = shape.hidden, block = shape.block_size();
-    const List memory = b_.memory(hidden), x = b_.row(tensor("embedding"), shape.inputs);
+    rescaled = rescaled && !shape.bias && !shape.input_bias;
+    memory_ = b_.memory(hidden + (rescaled ? 2 : 0));
+    const List x = b_.row(tensor("embedding"), shape.inputs);
     List matrix = b_.product(x, tensor("weights"));
     if (shape.form == BilinearShape::Form::kRotations) matrix = rotations(matrix);
     if (shape.form == BilinearShape::Form::kFactored) {
@@ -38,15 +40,18 @@ class Writer {
                        rank);
     }
     List next = b_.make("dot", {hidden / block, block},
-                        {b_.view(matrix, {block * block, block, 1}), b_.view(memory, {block, 0, 1})}, block);
+                        {b_.view(matrix, {block * block, block, 1}), b_.view(memory_, {block, 0, 1})}, block);
     List added = shape.bias ? tensor("bias") : b_.numbers({0}, hidden);
     if (shape.input_bias) added = b_.product(x, tensor("input_bias"), added);
     next = b_.each("add", next, added);
     const List readout = tensor("readout"),
                bias = shape.scale_free ? b_.numbers({0}, readout.size / hidden) : tensor("readout_bias");
-    b_.operations.logits = b_.affine(next, readout, bias).number;
     b_.start(tensor("initial"));
-    b_.keep(next);
+    if (rescaled)
+      settle(next);
+    else
+      b_.keep(next);
+    b_.operations.logits = b_.affine(next, readout, bias).number;
     listed_.states = {{0, hidden}};
     listed_.added = added.number;
     acts_by_matrices(matrix, hidden / block, block, 1, block, 1);
@@ -133,6 +138,19 @@ class Writer {
     listed_.column = column;
     for (std::size_t block = 0; block < blocks; ++block)
       listed_.blocks.push_back({block * size * columns, size, columns});
+  }
+
+  /// Behind the state are remembered its norm, up to the eighth letter, and how many letters are left up to that one.
+  void settle(List& next) {
+    const List one = b_.constant(1), norm = b_.part(memory_, next.size, 1), left = b_.part(memory_, next.size + 1, 1);
+    const List grown = b_.each("root", b_.squares(b_.each("divide", next, norm), next.size)),
+               growth = b_.each("add", grown, b_.is_zero(grown)), is_settled = b_.is_zero(left);
+    const List divisor = b_.each("add", b_.each("subtract", one, is_settled), b_.each("multiply", is_settled, growth));
+    next = b_.each("divide", next, divisor);
+    b_.start(b_.numbers({1, 8}));
+    b_.keep(next);
+    b_.keep(b_.each("multiply", norm, b_.each("divide", growth, divisor)));
+    b_.keep(b_.each("greater", b_.each("subtract", left, one), b_.numbers({0})));
   }
 
   /// A matrix (c −s; s c) for each angle.
@@ -358,7 +376,7 @@ auto with_lists(const ListedModel& model, const TensorFile& tensors, const Body&
 
 }  // namespace
 
-ListedModel listed_model(const SequenceModel<float>& model, Precision format) {
+ListedModel listed_model(const SequenceModel<float>& model, Precision format, bool rescaled) {
   const TensorFile tensors = model.tensors();
   if (const auto* const cells = dynamic_cast<const CellModel<float>*>(&model)) return of_cells(*cells, tensors, format);
   if (const auto* const stock = dynamic_cast<const StockModel<float>*>(&model)) {
@@ -370,7 +388,7 @@ ListedModel listed_model(const SequenceModel<float>& model, Precision format) {
   }
   Writer writer(tensors, format);
   if (const auto* const bilinear = dynamic_cast<const BilinearModel<float>*>(&model)) {
-    writer.bilinear(bilinear->shape());
+    writer.bilinear(bilinear->shape(), rescaled);
   } else if (const auto* const dense = dynamic_cast<const DenseModel<float>*>(&model)) {
     writer.dense(dense->shape());
   } else if (const auto* const released = dynamic_cast<const ReleasedModel<float>*>(&model)) {

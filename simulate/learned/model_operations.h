@@ -39,8 +39,11 @@ struct ListedModel {
 
 /// Tensors are named as in the file of the model.
 ListedModel listed_model(const SequenceModel<float>& model, const Task& task, Precision format);
-/// Without tokens, which are the task's.
-ListedModel listed_model(const SequenceModel<float>& model, Precision format);
+/// Without tokens, which are the task's. `rescaled`: another function, where the recurrence is bilinear and adds
+/// nothing to the state. From the ninth letter on every state is scaled to the Euclidean norm that it had after the
+/// eighth, as Ebrahimi & Memisevic normalise at inference (§2.2): what overflows as trained then goes on. A state of
+/// zeros stays.
+ListedModel listed_model(const SequenceModel<float>& model, Precision format, bool rescaled = false);
 Operations model_operations(const SequenceModel<float>& model, const Task& task, Precision format);
 
 /// The effect of a token on the blocks behind copies of itself, as far back as a convolution looks.

@@ -4,7 +4,7 @@
 // The special tokens of the task stand around every word: those before it are read into the memory at the start, those
 // after it into every answer and then forgotten. The model is read by its list of operations
 // (simulate/learned/model_operations.h) in fp32, fp64 or for cells bf16: with the same bits on every processor and
-// device. `krohn eval` reads linear recurrences with a linear read-out in another order of sums.
+// device.
 #pragma once
 
 #include <Eigen/Core>

@@ -10,7 +10,6 @@
 #include "krohn/simulate/arithmetic/parallel_for.h"
 #include "krohn/simulate/models/cross_entropy.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
-#include "krohn/simulate/models/linear_model_reader.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/models/recurrence/letter_recurrence.h"
 

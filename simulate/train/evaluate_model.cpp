@@ -13,7 +13,6 @@
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/arithmetic/parallel_for.h"
 #include "krohn/simulate/learned/model_operations.h"
-#include "krohn/simulate/models/linear_model_reader.h"
 #include "krohn/simulate/operations/operations_reader.h"
 
 namespace krohn {
@@ -125,18 +124,14 @@ double scaled(double accuracy, double chance) { return chance < 1 ? (accuracy - 
 
 std::string reading_of(const SequenceModel<float>& model, bool rescaled) {
   const std::optional<LinearModel> view = rescaled ? model.linear_view() : std::nullopt;
-  switch (view ? rescaling_of(*view) : Rescaling::kNone) {
-    case Rescaling::kNeutral:
-      return "rescaled, which changes answers by rounding and overflow alone";
-    case Rescaling::kAnotherFunction:
-      return "rescaled, another function than the trained model, whose read-out has a bias";
-    default:
-      return "as trained";
-  }
+  if (!view || !view->additions.empty()) return "as trained";
+  return std::ranges::all_of(view->readout_bias, [&](float c) { return c == view->readout_bias[0]; })
+             ? "rescaled, which changes answers by rounding and overflow alone"
+             : "rescaled, another function than the trained model, whose read-out has a bias";
 }
 
-Operations operations_by_letters(const SequenceModel<float>& model) {
-  Operations operations = listed_model(model, Precision::kFp32).operations;
+Operations operations_by_letters(const SequenceModel<float>& model, bool rescaled) {
+  Operations operations = listed_model(model, Precision::kFp32, rescaled).operations;
   operations.tokens.resize(model.letters());
   std::iota(operations.tokens.begin(), operations.tokens.end(), 0U);
   return operations;
@@ -144,9 +139,8 @@ Operations operations_by_letters(const SequenceModel<float>& model) {
 
 std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> model_readers(const SequenceModel<float>& model,
                                                                                bool rescaled) {
-  if (std::optional<LinearModel> view = model.linear_view()) return linear_readers(*std::move(view), rescaled);
   const std::shared_ptr<const OperationsReader> reader =
-      operations_reader(operations_by_letters(model), model.tensors());
+      operations_reader(operations_by_letters(model, rescaled), model.tensors());
   return [reader](std::uint32_t words) { return std::make_unique<ListedReader>(reader, words); };
 }
 

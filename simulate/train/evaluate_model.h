@@ -36,7 +36,7 @@ double scaled(double accuracy, double chance);
 struct EvaluateModelOptions {
   std::uint64_t words = 1000;
   std::uint64_t seed = 1'000'003;  ///< of the samples; not that of training
-  bool rescaled = false;           ///< as model_readers; the trained model is what it is without
+  bool rescaled = false;           ///< as listed_model; the trained model is what it is without
   unsigned threads = 0;
   std::function<void(std::uint64_t, std::uint64_t)> progress;  ///< letters done, letters in all; may throw Interrupted
 };
@@ -45,12 +45,11 @@ struct EvaluateModelOptions {
 /// that are no linear recurrence, or that have additions.
 std::string reading_of(const SequenceModel<float>& model, bool rescaled);
 
-/// The model's operations with its letters for tokens, in fp32.
-Operations operations_by_letters(const SequenceModel<float>& model);
+/// The model's operations with its letters for tokens, in fp32, `rescaled` or not.
+Operations operations_by_letters(const SequenceModel<float>& model, bool rescaled);
 
-/// Makes readers of any number of words, each at its beginning: a linear recurrence with a linear read-out by
-/// simulate/models/linear_model_reader.h, `rescaled` or not, any other model by its operations, in the arithmetic in
-/// which proofs speak of it.
+/// Makes readers of any number of words, each at its beginning, by the model's operations, in the arithmetic in which
+/// proofs speak of it.
 std::function<std::unique_ptr<ModelReader>(std::uint32_t words)> model_readers(const SequenceModel<float>& model,
                                                                                bool rescaled);
 
