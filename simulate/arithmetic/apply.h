@@ -1,13 +1,13 @@
-// simulate/arithmetic/apply.h — one product y = A x for each structured form, in the operations of an arithmetic. This
-// page is the definition of the evaluation order that certificates call "sequential"; simulate/arithmetic/arithmetic.h
-// says how each of the operations rounds.
+// simulate/arithmetic/apply.h — one product y = A x for each of the four forms of a letter that is read (moves, blocks,
+// reflections, terms), in the operations of an arithmetic. This page is the definition of the evaluation order that
+// certificates call "sequential"; simulate/arithmetic/arithmetic.h says how each of the operations rounds.
 //
 //   H is loaded; H ← A H, column by column; then, when the transition has a B, H ← H + B, entry by entry; H is stored.
 //   Every sum below is built by `add`, every a·b that starts a sum or stands alone by `product`, and every a·b that is
 //   added to or subtracted from something by `add_product`, with −a for a subtraction.
 //
 //   gather            y_i = the sum of the x_j with map[j] = i, in increasing j; 0 when there is none.
-//   signed gather     y_i = ± x_j. Exact.
+//   signed gather     the same of ± x_j; of one, that is exact.
 //   reflections       for each factor I − β k kᵀ, first to last, over the stored non-zeros of k by increasing position:
 //                     s = Σ k_j x_j, left to right from the first product;  t = β s;  x_j ← x_j − k_j t.
 //   rotation blocks   y_0 = c x_0 + (−s) x_1,  y_1 = s x_0 + c x_1; a sign block: y = ± x. A 2×2 dense product.
@@ -31,15 +31,13 @@
 
 namespace krohn {
 
-/// Row i sums sources[first[i]], …, sources[first[i + 1] − 1].
+/// Row i sums sources[first[i]], …, sources[first[i + 1] − 1], with a minus where `negative`; no sources: the zero
+/// matrix.
 struct Gather {
   std::vector<std::uint32_t> first, sources;
-};
+  std::vector<bool> negative;  ///< by source; empty: none is
 
-/// Row i is ± x[source[i]].
-struct SignedGather {
-  std::vector<std::uint32_t> source;
-  std::vector<bool> negative;
+  bool is_zero() const { return sources.empty(); }
 };
 
 template <class Number>
@@ -56,36 +54,17 @@ struct RoundedReflections {
   std::vector<Factor> factors;
 };
 
+/// Blocks along the diagonal: rotations, diagonal and dense matrices too. A block has size² entries, row-major, so that
+/// a row's products are taken from left to right in memory too; or is one sign, which has none.
 template <class Number>
 struct RoundedBlocks {
-  /// A rotation of coordinates position and position + 1, or (is_sign) a scaling of one coordinate by ±1.
   struct Block {
-    std::uint32_t position;
-    bool is_sign, negative;
-    Number cosine, sine, minus_sine;
+    std::uint32_t size;
+    std::int8_t sign = 0;  ///< ±1: a 1×1 block whose product is ± x, exactly
   };
   std::vector<Block> blocks;
-};
-
-template <class Number>
-struct RoundedDiagonal {
-  std::vector<Number> values;
-};
-
-struct RoundedZero {
-  std::uint32_t dimension = 0;
-};
-
-/// Row-major, so that a row's products are taken from left to right in memory too.
-template <class Number>
-struct RoundedDense {
-  std::uint32_t dimension = 0;
-  std::vector<Number> rows;
-};
-
-template <class Number>
-struct RoundedBlockDiagonal {
-  std::vector<RoundedDense<Number>> blocks;
+  std::vector<Number> entries;
+  bool is_dense = false;  ///< one block, given entry by entry
 };
 
 struct SparseTerms {
@@ -97,23 +76,18 @@ struct SparseTerms {
 };
 
 template <class Number>
-using RoundedMatrix =
-    std::variant<Gather, SignedGather, RoundedReflections<Number>, RoundedBlocks<Number>, RoundedDiagonal<Number>,
-                 RoundedZero, RoundedDense<Number>, RoundedBlockDiagonal<Number>, SparseTerms>;
+using RoundedMatrix = std::variant<Gather, RoundedBlocks<Number>, RoundedReflections<Number>, SparseTerms>;
 
 template <class A>
 void apply(const Gather& a, const typename A::Sum* x, typename A::Sum* y, const A& op = {}) {
+  const bool has_signs = !a.negative.empty();
+  const auto source = [&](std::uint32_t e) { return has_signs && a.negative[e] ? -x[a.sources[e]] : x[a.sources[e]]; };
   for (std::size_t i = 0; i + 1 < a.first.size(); ++i) {
     const std::uint32_t begin = a.first[i], end = a.first[i + 1];
-    typename A::Sum sum = begin == end ? typename A::Sum(0) : x[a.sources[begin]];
-    for (std::uint32_t e = begin + 1; e < end; ++e) sum = op.add(sum, x[a.sources[e]]);
+    typename A::Sum sum = begin == end ? typename A::Sum(0) : source(begin);
+    for (std::uint32_t e = begin + 1; e < end; ++e) sum = op.add(sum, source(e));
     y[i] = sum;
   }
-}
-
-template <class A>
-void apply(const SignedGather& a, const typename A::Sum* x, typename A::Sum* y, const A& = {}) {
-  for (std::size_t i = 0; i < a.source.size(); ++i) y[i] = a.negative[i] ? -x[a.source[i]] : x[a.source[i]];
 }
 
 template <class A>
@@ -132,46 +106,19 @@ void apply(const RoundedReflections<typename A::Number>& a, const typename A::Su
 
 template <class A>
 void apply(const RoundedBlocks<typename A::Number>& a, const typename A::Sum* x, typename A::Sum* y, const A& op = {}) {
+  const typename A::Number* row = a.entries.data();
   for (const auto& block : a.blocks) {
-    const typename A::Sum* in = x + block.position;
-    typename A::Sum* out = y + block.position;
-    if (block.is_sign) {
-      out[0] = block.negative ? -in[0] : in[0];
-      continue;
+    if (block.sign != 0) {
+      *y = block.sign < 0 ? -*x : *x;
+    } else {
+      for (std::size_t i = 0; i < block.size; ++i, row += block.size) {
+        typename A::Sum sum = op.product(row[0], x[0]);
+        for (std::size_t j = 1; j < block.size; ++j) sum = op.add_product(sum, row[j], x[j]);
+        y[i] = sum;
+      }
     }
-    out[0] = op.add_product(op.product(block.cosine, in[0]), block.minus_sine, in[1]);
-    out[1] = op.add_product(op.product(block.sine, in[0]), block.cosine, in[1]);
-  }
-}
-
-template <class A>
-void apply(const RoundedDiagonal<typename A::Number>& a, const typename A::Sum* x, typename A::Sum* y,
-           const A& op = {}) {
-  for (std::size_t i = 0; i < a.values.size(); ++i) y[i] = op.product(a.values[i], x[i]);
-}
-
-template <class A>
-void apply(const RoundedZero& a, const typename A::Sum*, typename A::Sum* y, const A& = {}) {
-  std::fill_n(y, a.dimension, typename A::Sum(0));
-}
-
-template <class A>
-void apply(const RoundedDense<typename A::Number>& a, const typename A::Sum* x, typename A::Sum* y, const A& op = {}) {
-  for (std::size_t i = 0; i < a.dimension; ++i) {
-    const typename A::Number* row = a.rows.data() + i * a.dimension;
-    typename A::Sum sum = op.product(row[0], x[0]);
-    for (std::size_t j = 1; j < a.dimension; ++j) sum = op.add_product(sum, row[j], x[j]);
-    y[i] = sum;
-  }
-}
-
-template <class A>
-void apply(const RoundedBlockDiagonal<typename A::Number>& a, const typename A::Sum* x, typename A::Sum* y,
-           const A& op = {}) {
-  for (const auto& block : a.blocks) {
-    apply<A>(block, x, y, op);
-    x += block.dimension;
-    y += block.dimension;
+    x += block.size;
+    y += block.size;
   }
 }
 

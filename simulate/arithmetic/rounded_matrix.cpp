@@ -14,14 +14,10 @@ Gather gather_of(const Transformation& map) {
   return gather;
 }
 
-SignedGather signed_gather_of(const SignedPermutationMatrix& matrix) {
-  SignedGather gather;
-  gather.source.resize(matrix.map.degree());
-  gather.negative.resize(matrix.map.degree());
-  for (Point j = 0; j < matrix.map.degree(); ++j) {
-    gather.source[matrix.map[j]] = j;
-    gather.negative[matrix.map[j]] = matrix.sign[j] < 0;
-  }
+Gather gather_of(const SignedPermutationMatrix& matrix) {
+  const auto images = matrix.map.images();
+  Gather gather = gather_of(Transformation::from_images({images.begin(), images.end()}));
+  for (const std::uint32_t j : gather.sources) gather.negative.push_back(matrix.sign[j] < 0);
   return gather;
 }
 

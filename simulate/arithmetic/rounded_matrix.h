@@ -11,15 +11,20 @@
 namespace krohn {
 
 Gather gather_of(const Transformation& map);
-SignedGather signed_gather_of(const SignedPermutationMatrix& matrix);
+Gather gather_of(const SignedPermutationMatrix& matrix);
 
 template <class Number>
-RoundedDense<Number> round_dense(const auto& values, const auto& round) {
-  RoundedDense<Number> dense;
-  dense.dimension = static_cast<std::uint32_t>(values.rows());
-  dense.rows.reserve(static_cast<std::size_t>(values.size()));
+void add_block(RoundedBlocks<Number>& matrix, const auto& values, const auto& round) {
+  matrix.blocks.push_back({static_cast<std::uint32_t>(values.rows())});
   for (Eigen::Index i = 0; i < values.rows(); ++i)
-    for (Eigen::Index j = 0; j < values.cols(); ++j) dense.rows.push_back(round(values(i, j)));
+    for (Eigen::Index j = 0; j < values.cols(); ++j) matrix.entries.push_back(round(values(i, j)));
+}
+
+template <class Number>
+RoundedBlocks<Number> round_dense(const auto& values, const auto& round) {
+  RoundedBlocks<Number> dense{{}, {}, true};
+  dense.entries.reserve(static_cast<std::size_t>(values.size()));
+  add_block(dense, values, round);
   return dense;
 }
 
@@ -45,7 +50,7 @@ struct RoundStructured {
   const Round& round;
 
   Result operator()(const MapMatrix& matrix) const { return gather_of(matrix.map); }
-  Result operator()(const SignedPermutationMatrix& matrix) const { return signed_gather_of(matrix); }
+  Result operator()(const SignedPermutationMatrix& matrix) const { return gather_of(matrix); }
 
   Result operator()(const ReflectionProduct& product) const {
     RoundedReflections<Number> rounded{product.dimension, {}};
@@ -55,28 +60,31 @@ struct RoundStructured {
 
   Result operator()(const RotationBlocks& rotation) const {
     RoundedBlocks<Number> rounded;
-    std::uint32_t position = 0;
     for (const auto& block : rotation.blocks) {
-      const Number sine = round(block.turn.sine());
-      rounded.blocks.push_back(
-          {position, block.is_sign, block.turn.cosine() < 0, round(block.turn.cosine()), sine, -sine});
-      position += block.is_sign ? 1 : 2;
+      const long double turned = block.turn.cosine();
+      rounded.blocks.push_back({block.is_sign ? 1U : 2U, std::int8_t(!block.is_sign ? 0 : turned < 0 ? -1 : 1)});
+      if (block.is_sign) continue;
+      const Number cosine = round(turned), sine = round(block.turn.sine());
+      rounded.entries.insert(rounded.entries.end(), {cosine, -sine, sine, cosine});
     }
     return rounded;
   }
 
   Result operator()(const DiagonalMatrix& diagonal) const {
-    RoundedDiagonal<Number> rounded;
-    for (const double value : diagonal.values) rounded.values.push_back(round(value));
+    RoundedBlocks<Number> rounded;
+    rounded.blocks.assign(diagonal.values.size(), {.size = 1});
+    for (const double value : diagonal.values) rounded.entries.push_back(round(value));
     return rounded;
   }
 
-  Result operator()(const ZeroMatrix& zero) const { return RoundedZero{zero.dimension}; }
+  Result operator()(const ZeroMatrix& zero) const {
+    return Gather{std::vector<std::uint32_t>(std::size_t{zero.dimension} + 1), {}, {}};
+  }
   Result operator()(const DenseMatrix& dense) const { return round_dense<Number>(dense.values, round); }
 
   Result operator()(const BlockDiagonalMatrix& matrix) const {
-    RoundedBlockDiagonal<Number> rounded;
-    for (const auto& block : matrix.blocks) rounded.blocks.push_back(round_dense<Number>(block, round));
+    RoundedBlocks<Number> rounded;
+    for (const auto& block : matrix.blocks) add_block(rounded, block, round);
     return rounded;
   }
 

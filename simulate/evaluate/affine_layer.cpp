@@ -15,33 +15,22 @@ namespace {
 /// ends[i]: no letter so far has a block that goes over from coordinate i to coordinate i + 1.
 using BlockEnds = std::vector<bool>;
 
-/// Clears the ends that lie inside a block of the form.
-struct JoinBlocks {
-  BlockEnds& ends;
-
-  void join(std::size_t first, std::size_t size) const {
+/// Clears the ends that lie inside a block of the matrix.
+template <class Number>
+void join_blocks(const RoundedMatrix<Number>& matrix, BlockEnds& ends) {
+  const auto join = [&](std::size_t first, std::size_t size) {
     for (std::size_t i = first; i + 1 < first + size; ++i) ends[i] = false;
+  };
+  const auto* const gather = std::get_if<Gather>(&matrix);
+  if (gather != nullptr && gather->is_zero()) return;
+  const auto* const blocks = std::get_if<RoundedBlocks<Number>>(&matrix);
+  if (blocks == nullptr) return join(0, ends.size());
+  std::size_t first = 0;
+  for (const auto& block : blocks->blocks) {
+    join(first, block.size);
+    first += block.size;
   }
-  template <class Number>
-  void operator()(const RoundedDiagonal<Number>&) const {}
-  void operator()(const RoundedZero&) const {}
-  template <class Number>
-  void operator()(const RoundedBlocks<Number>& rotation) const {
-    for (const auto& block : rotation.blocks) join(block.position, block.is_sign ? 1 : 2);
-  }
-  template <class Number>
-  void operator()(const RoundedBlockDiagonal<Number>& matrix) const {
-    std::size_t first = 0;
-    for (const auto& block : matrix.blocks) {
-      join(first, block.dimension);
-      first += block.dimension;
-    }
-  }
-  template <class Whole>
-  void operator()(const Whole&) const {
-    join(0, ends.size());
-  }
-};
+}
 
 std::vector<std::uint32_t> sizes_of(const BlockEnds& ends) {
   std::vector<std::uint32_t> sizes;
@@ -64,8 +53,8 @@ class Columns {
 
   const std::vector<Number>& operator[](std::uint32_t j) {
     const auto n = static_cast<std::uint32_t>(unit_.size());
-    if (const auto* dense = std::get_if<RoundedDense<Number>>(&matrix_)) {
-      for (std::uint32_t i = 0; i < n; ++i) column_[i] = dense->rows[std::size_t{i} * n + j];
+    if (const auto* blocks = std::get_if<RoundedBlocks<Number>>(&matrix_); blocks != nullptr && blocks->is_dense) {
+      for (std::uint32_t i = 0; i < n; ++i) column_[i] = blocks->entries[std::size_t{i} * n + j];
       return column_;
     }
     unit_[j] = A::load(Number(1));
@@ -147,7 +136,7 @@ void AffineLayer<A>::read_matrices(const Layer& layer, Form form) {
   bool moves = form == Form::kStructured;
   for (std::size_t i = 0; i < letters_.size(); ++i) {
     matrices.push_back(round_matrix<typename A::Format>(layer.transitions[i].a, form));
-    std::visit(JoinBlocks{ends}, matrices.back());
+    join_blocks(matrices.back(), ends);
     const auto targets = moves ? targets_of<A>(matrices.back(), dimension_) : std::nullopt;
     moves = targets.has_value();
     if (targets) letters_[i].targets = *targets;

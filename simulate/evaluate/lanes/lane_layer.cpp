@@ -24,25 +24,25 @@ std::vector<Integer> with_unknown(std::span<const Context> entries, Label labels
   return table;
 }
 
-/// The blocks of a dense or block-diagonal matrix, and the blocks of a rotation: those with one layout share a stage.
+bool is_zero(const auto& matrix) {
+  const auto* const gather = std::get_if<Gather>(&matrix);
+  return gather != nullptr && gather->is_zero();
+}
+
+/// The sizes of the blocks, and which of them are signs: matrices with one layout share stages.
 template <class Number>
 std::vector<std::uint32_t> layout_of(const RoundedMatrix<Number>& matrix) {
-  std::vector<std::uint32_t> layout;
-  if (const auto* dense = std::get_if<RoundedDense<Number>>(&matrix)) layout.push_back(dense->dimension);
-  if (const auto* blocks = std::get_if<RoundedBlockDiagonal<Number>>(&matrix))
-    for (const auto& block : blocks->blocks) layout.push_back(block.dimension);
-  if (const auto* rotation = std::get_if<RoundedBlocks<Number>>(&matrix))
-    for (const auto& block : rotation->blocks) layout.push_back(2 * block.position + (block.is_sign ? 1 : 0));
+  std::vector<std::uint32_t> layout{is_zero(matrix)};
+  if (const auto* blocks = std::get_if<RoundedBlocks<Number>>(&matrix))
+    for (const auto& block : blocks->blocks) layout.push_back(2 * block.size + (block.sign != 0 ? 1 : 0));
   return layout;
 }
 
-/// Maps and signed permutations move, dense and block-diagonal matrices are blocks: one kind of stage each.
+/// True for the entries c, −s, s, c.
 template <class Number>
-std::size_t kind_of(const RoundedMatrix<Number>& matrix) {
-  if (std::holds_alternative<SignedGather>(matrix)) return RoundedMatrix<Number>(Gather{}).index();
-  if (std::holds_alternative<RoundedBlockDiagonal<Number>>(matrix))
-    return RoundedMatrix<Number>(RoundedDense<Number>{}).index();
-  return matrix.index();
+bool is_rotation(const Number* entries) {
+  const double a = to_double(entries[0]), b = to_double(entries[1]), c = to_double(entries[2]);
+  return a == to_double(entries[3]) && b == -c && std::signbit(b) != std::signbit(c);
 }
 
 }  // namespace
@@ -132,23 +132,19 @@ template <class A>
 bool LaneLayer<A>::make_stages() {
   std::map<std::pair<std::size_t, std::vector<std::uint32_t>>, std::vector<std::uint32_t>> groups;
   for (std::uint32_t a = 0; a < actions(); ++a)
-    if (lane_actions_[a].action) groups[{kind_of(matrix(a)), layout_of(matrix(a))}].push_back(a);
+    if (lane_actions_[a].action) groups[{matrix(a).index(), layout_of(matrix(a))}].push_back(a);
   if (groups.size() > kLaneBits - 2) return false;
   using Real = typename A::Number;
   for (const auto& [kind, group] : groups) {
     const RoundedMatrix<Real>& first = matrix(group.front());
     if (std::holds_alternative<SparseTerms>(first)) return false;
-    if (std::holds_alternative<Gather>(first) || std::holds_alternative<SignedGather>(first)) {
-      if (!make_moves(group)) return false;
-    } else if (std::holds_alternative<RoundedReflections<Real>>(first)) {
+    if (std::holds_alternative<RoundedReflections<Real>>(first)) {
       if (!make_reflections(group)) return false;
-    } else if (std::holds_alternative<RoundedBlocks<Real>>(first)) {
-      make_rotations(group);
-    } else if (std::holds_alternative<RoundedDiagonal<Real>>(first)) {
-      make_diagonal(group);
-    } else if (!std::holds_alternative<RoundedZero>(first)) {
-      if (size() * layer_->dimension * stride_ > kMaxTableEntries) return false;
-      make_dense(group);
+    } else if (const auto* blocks = std::get_if<RoundedBlocks<Real>>(&first)) {
+      if (layer_->columns * blocks->entries.size() * stride_ > kMaxTableEntries) return false;
+      make_blocks(group);
+    } else if (!is_zero(first)) {
+      make_moves(group);
     }
     if (numbers_.size() + indices_.size() > kMaxTableEntries) return false;
   }
@@ -158,7 +154,7 @@ bool LaneLayer<A>::make_stages() {
 
 /// Those outside of the group go to themselves, which changes nothing, so that no flag is needed.
 template <class A>
-bool LaneLayer<A>::make_moves(const std::vector<std::uint32_t>& group) {
+void LaneLayer<A>::make_moves(const std::vector<std::uint32_t>& group) {
   const std::uint32_t n = layer_->dimension;
   std::vector<std::vector<std::uint32_t>> target(actions(), std::vector<std::uint32_t>(n));
   std::vector<std::vector<bool>> negative(actions(), std::vector<bool>(n));
@@ -167,17 +163,13 @@ bool LaneLayer<A>::make_moves(const std::vector<std::uint32_t>& group) {
   for (auto& row : target)
     for (std::uint32_t j = 0; j < n; ++j) row[j] = j;
   for (const std::uint32_t a : group) {
-    if (const auto* signs = std::get_if<SignedGather>(&matrix(a))) {
-      for (std::uint32_t i = 0; i < n; ++i) {
-        target[a][signs->source[i]] = i;
-        negative[a][signs->source[i]] = signs->negative[i];
-      }
-      continue;
-    }
     const auto& gather = std::get<Gather>(matrix(a));
     for (std::uint32_t i = 0; i < n; ++i) {
       sources[a][i] = gather.first[i + 1] - gather.first[i];
-      for (std::uint32_t e = gather.first[i]; e < gather.first[i + 1]; ++e) target[a][gather.sources[e]] = i;
+      for (std::uint32_t e = gather.first[i]; e < gather.first[i + 1]; ++e) {
+        target[a][gather.sources[e]] = i;
+        negative[a][gather.sources[e]] = !gather.negative.empty() && gather.negative[e];
+      }
     }
   }
   PlacedStage& placed = add_stage(LaneStageKind::kMoves, 0, n);
@@ -207,7 +199,6 @@ bool LaneLayer<A>::make_moves(const std::vector<std::uint32_t>& group) {
     for (std::uint32_t j = 0; j < n; ++j)
       if (used[i][j]) positions_.push_back(j);
   }
-  return true;
 }
 
 /// One stage for the first factors, one for the second, …: those with fewer factors have an empty support there.
@@ -260,56 +251,48 @@ bool LaneLayer<A>::make_reflections(const std::vector<std::uint32_t>& group) {
   return true;
 }
 
+/// Neighbouring blocks of one number share a stage, where those outside of the group have ones, which change nothing.
 template <class A>
-void LaneLayer<A>::make_rotations(const std::vector<std::uint32_t>& group) {
+void LaneLayer<A>::make_blocks(const std::vector<std::uint32_t>& group) {
   using Blocks = RoundedBlocks<typename A::Number>;
   const std::uint32_t flag = add_flag(group);
-  const auto& layout = std::get<Blocks>(matrix(group.front())).blocks;
-  for (std::size_t b = 0; b < layout.size(); ++b) {
-    const bool is_sign = layout[b].is_sign;
-    PlacedStage& placed =
-        add_stage(is_sign ? LaneStageKind::kDiagonal : LaneStageKind::kRotation, layout[b].position, is_sign ? 1 : 2);
-    placed.stage.flag = flag;
-    placed.stage.only_signs = is_sign;
-    Number* const cosine = add_numbers(1);
-    for (const std::uint32_t a : group) {
-      const auto& block = std::get<Blocks>(matrix(a)).blocks[b];
-      cosine[a] = is_sign ? Number(block.negative ? -1 : 1) : static_cast<Number>(to_double(block.cosine));
-    }
-    if (is_sign) continue;
-    Number* const sine = add_numbers(0);
-    for (const std::uint32_t a : group)
-      sine[a] = static_cast<Number>(to_double(std::get<Blocks>(matrix(a)).blocks[b].sine));
-  }
-}
-
-/// Those outside of the group have ones, which change nothing.
-template <class A>
-void LaneLayer<A>::make_diagonal(const std::vector<std::uint32_t>& group) {
-  add_stage(LaneStageKind::kDiagonal, 0, layer_->dimension).stage.member_flag = add_flag(group);
-  for (std::uint32_t i = 0; i < layer_->dimension; ++i) {
-    Number* const table = add_numbers(1);
-    for (const std::uint32_t a : group)
-      table[a] = static_cast<Number>(to_double(std::get<RoundedDiagonal<typename A::Number>>(matrix(a)).values[i]));
-  }
-}
-
-template <class A>
-void LaneLayer<A>::make_dense(const std::vector<std::uint32_t>& group) {
-  using Real = typename A::Number;
-  const auto block_of = [&](std::uint32_t a, std::size_t b) -> const RoundedDense<Real>& {
-    if (const auto* blocks = std::get_if<RoundedBlockDiagonal<Real>>(&matrix(a))) return blocks->blocks[b];
-    return std::get<RoundedDense<Real>>(matrix(a));
+  const auto blocks_of = [&](std::uint32_t a) -> const Blocks& { return std::get<Blocks>(matrix(a)); };
+  const auto& layout = blocks_of(group.front()).blocks;
+  std::size_t at = 0;  // the block's first entry
+  const auto add_entries = [&](std::size_t e, Number otherwise) {
+    Number* const table = add_numbers(otherwise);
+    for (const std::uint32_t a : group) table[a] = static_cast<Number>(to_double(blocks_of(a).entries[at + e]));
   };
-  const std::uint32_t flag = add_flag(group);
+  const auto is_turned = [&](std::uint32_t a) { return is_rotation(blocks_of(a).entries.data() + at); };
+  const auto is_number = [](const auto& block) { return block.size == 1 && block.sign == 0; };
   std::uint32_t first = 0;
-  const std::vector<std::uint32_t> layout = layout_of(matrix(group.front()));
-  for (std::size_t b = 0; b < layout.size(); first += layout[b++]) {
-    add_stage(LaneStageKind::kDense, first, layout[b]).stage.flag = flag;
-    for (std::size_t e = 0; e < std::size_t{layout[b]} * layout[b]; ++e) {
-      Number* const table = add_numbers(0);
-      for (const std::uint32_t a : group) table[a] = static_cast<Number>(to_double(block_of(a, b).rows[e]));
+  for (std::size_t b = 0; b < layout.size();) {
+    std::uint32_t size = layout[b].size;
+    if (layout[b].sign != 0) {
+      PlacedStage& placed = add_stage(LaneStageKind::kDiagonal, first, 1);
+      placed.stage.flag = flag;
+      placed.stage.only_signs = true;
+      Number* const table = add_numbers(1);
+      for (const std::uint32_t a : group) table[a] = blocks_of(a).blocks[b].sign;
+      ++b;
+    } else if (size == 1) {
+      for (size = 0; b < layout.size() && is_number(layout[b]); ++b) ++size;
+      add_stage(LaneStageKind::kDiagonal, first, size).stage.member_flag = flag;
+      for (std::size_t e = 0; e < size; ++e) add_entries(e, 1);
+      at += size;
+    } else {
+      const bool turns = size == 2 && std::ranges::all_of(group, is_turned);
+      add_stage(turns ? LaneStageKind::kRotation : LaneStageKind::kDense, first, size).stage.flag = flag;
+      const std::size_t entries = std::size_t{size} * size;
+      if (turns) {
+        add_entries(0, 1);
+        add_entries(2, 0);
+      }
+      for (std::size_t e = 0; e < entries && !turns; ++e) add_entries(e, 0);
+      at += entries;
+      ++b;
     }
+    first += size;
   }
 }
 
@@ -318,7 +301,7 @@ void LaneLayer<A>::make_additions() {
   std::vector<std::uint32_t> zeros, additions;
   for (std::uint32_t a = 0; a < actions(); ++a) {
     if (!lane_actions_[a].action) continue;
-    if (std::holds_alternative<RoundedZero>(matrix(a))) zeros.push_back(a);
+    if (is_zero(matrix(a))) zeros.push_back(a);
     if (!rounded_->addition(*lane_actions_[a].action).empty()) additions.push_back(a);
   }
   const bool sets = !zeros.empty() && zeros == additions;

@@ -122,11 +122,9 @@ class LaneLayer {
   bool collect_actions(bool may_hold);
   bool make_wiring(const LanePlace& place);
   bool make_stages();
-  bool make_moves(const std::vector<std::uint32_t>& group);
+  void make_moves(const std::vector<std::uint32_t>& group);
   bool make_reflections(const std::vector<std::uint32_t>& group);
-  void make_rotations(const std::vector<std::uint32_t>& group);
-  void make_diagonal(const std::vector<std::uint32_t>& group);
-  void make_dense(const std::vector<std::uint32_t>& group);
+  void make_blocks(const std::vector<std::uint32_t>& group);
   void make_additions();
   bool make_decoding();
   bool make_bits();

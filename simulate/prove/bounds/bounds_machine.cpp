@@ -128,14 +128,13 @@ RoundedMatrix<Enclosure> enclosed_weights(const Transition& transition, Form for
 }
 
 /// ‖A‖₂ by its form; infinite where the form says nothing.
-struct NormByForm {
+class NormByForm {
+ public:
   double operator()(const Gather& a) const {
     std::uint32_t most = 0;
     for (std::size_t i = 0; i + 1 < a.first.size(); ++i) most = std::max(most, a.first[i + 1] - a.first[i]);
     return root_up(most);
   }
-  double operator()(const SignedGather&) const { return 1; }
-  double operator()(const RoundedZero&) const { return 0; }
   double operator()(const SparseTerms&) const { return directed::kInfinity; }
   double operator()(const RoundedReflections<Interval>& a) const {
     double norm = 1;
@@ -148,25 +147,30 @@ struct NormByForm {
   }
   double operator()(const RoundedBlocks<Interval>& a) const {
     double norm = 0;
-    for (const auto& block : a.blocks)
-      norm = std::max(norm, block.is_sign ? 1.0 : sqrt(square(block.cosine) + square(block.sine)).upper());
+    const Interval* entries = a.entries.data();
+    for (const auto& block : a.blocks) {
+      if (block.sign != 0) {
+        norm = std::max(norm, 1.0);
+        continue;
+      }
+      norm = std::max(norm, of_block(entries, block.size));
+      entries += std::size_t{block.size} * block.size;
+    }
     return norm;
   }
-  double operator()(const RoundedDiagonal<Interval>& a) const {
-    double norm = 0;
-    for (const Interval& value : a.values) norm = std::max(norm, value.magnitude());
-    return norm;
-  }
-  double operator()(const RoundedDense<Interval>& a) const {
-    IntervalMatrix matrix(a.dimension, a.dimension);
-    for (std::size_t i = 0; i < a.dimension; ++i)
-      for (std::size_t j = 0; j < a.dimension; ++j) matrix(i, j) = a.rows[i * a.dimension + j];
+
+ private:
+  static double of_block(const Interval* entries, std::size_t size) {
+    if (size == 1) return entries[0].magnitude();
+    const auto is_equal = [](const Interval& a, const Interval& b) {
+      return a.lower() == b.lower() && a.upper() == b.upper();
+    };
+    if (size == 2 && is_equal(entries[0], entries[3]) && is_equal(entries[1], -entries[2]))
+      return sqrt(square(entries[0]) + square(entries[2])).upper();
+    IntervalMatrix matrix(size, size);
+    for (std::size_t i = 0; i < size; ++i)
+      for (std::size_t j = 0; j < size; ++j) matrix(i, j) = *entries++;
     return spectral_norm_bound(matrix);
-  }
-  double operator()(const RoundedBlockDiagonal<Interval>& a) const {
-    double norm = 0;
-    for (const auto& block : a.blocks) norm = std::max(norm, (*this)(block));
-    return norm;
   }
 };
 
@@ -188,10 +192,9 @@ std::uint64_t work_of(const RoundedMatrix<Interval>& matrix, std::size_t n) {
     for (const auto& factor : reflections->factors) work += n + 2 * factor.entries.size();
     return work;
   }
-  const bool is_full = std::holds_alternative<RoundedDense<Interval>>(matrix) ||
-                       std::holds_alternative<RoundedBlockDiagonal<Interval>>(matrix) ||
-                       std::holds_alternative<SparseTerms>(matrix);
-  return is_full ? n * n : 2 * n;
+  if (const auto* blocks = std::get_if<RoundedBlocks<Interval>>(&matrix))
+    return std::max<std::uint64_t>(2 * n, blocks->entries.size());
+  return std::holds_alternative<SparseTerms>(matrix) ? n * n : 2 * n;
 }
 
 /// No entry overflows when it is rounded.
