@@ -58,8 +58,8 @@ struct RoundStructured {
     std::uint32_t position = 0;
     for (const auto& block : rotation.blocks) {
       const Number sine = round(block.turn.sine());
-      rounded.blocks.push_back(
-          {position, block.is_sign, block.turn.cosine() < 0, round(block.turn.cosine()), sine, -sine});
+      rounded.blocks.push_back({position, block.is_sign, block.turn.cosine() < 0,
+                                round(block.is_sign ? 1.0L : block.turn.cosine()), sine, -sine});
       position += block.is_sign ? 1 : 2;
     }
     return rounded;
