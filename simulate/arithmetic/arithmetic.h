@@ -159,8 +159,8 @@ decltype(auto) with_format(Precision precision, Body&& body) {
 }
 
 /// Calls `body` with the arithmetic of that name, one of ArithmeticName::all(). Throws InputError for `exact`, which
-/// has no format. Every arithmetic is one more instantiation of the body: prefer with_format where only weights are
-/// rounded.
+/// has no format, and integers, which are an object (simulate/arithmetic/rounded_operations.h). Every arithmetic is one
+/// more instantiation of the body: prefer with_format where only weights are rounded.
 template <class Body>
 decltype(auto) with_arithmetic(ArithmeticName name, Body&& body) {
   switch (name.kind()) {
@@ -174,7 +174,10 @@ decltype(auto) with_arithmetic(ArithmeticName name, Body&& body) {
     case ArithmeticName::Kind::kTf32:
       return body(Tf32{});
     default:
-      throw InputError("exact arithmetic does not round; this needs one of the floating-point arithmetics");
+      throw InputError(name.is_exact()
+                           ? "exact arithmetic does not round; this needs one of the floating-point arithmetics"
+                           : "integers are read letter after letter: leave out other orders, or take a floating-point "
+                             "arithmetic");
   }
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <vector>
 
 #include "krohn/groups/base/error.h"
 
@@ -30,7 +31,9 @@ std::span<const ArithmeticName> ArithmeticName::all() {
 ArithmeticName ArithmeticName::parse(std::string_view name) {
   if (name == to_string(exact())) return exact();
   std::string known;
-  for (const ArithmeticName arithmetic : all()) {
+  std::vector<ArithmeticName> others(all().begin(), all().end());
+  others.insert(others.end(), kIntegerTypes.begin(), kIntegerTypes.end());
+  for (const ArithmeticName arithmetic : others) {
     if (name == to_string(arithmetic)) return arithmetic;
     known += to_string(arithmetic) + ", ";
   }
@@ -47,6 +50,10 @@ std::string to_string(ArithmeticName name) {
       return "tf32";
     case ArithmeticName::Kind::kExact:
       return "exact";
+    case ArithmeticName::Kind::kInteger: {
+      const IntegerType& type = name.integer();
+      return fmt::format("{}{}{}", type.is_signed ? 'i' : 'u', type.bits, type.saturates ? "-saturating" : "");
+    }
     default:
       return to_string(name.storage());
   }

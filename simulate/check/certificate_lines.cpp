@@ -176,7 +176,7 @@ class Reader {
         std::ranges::find(kFormatsOfOperations, certificate_.arithmetic) == std::end(kFormatsOfOperations))
       throw InputError(json["arithmetic"].place(), "operations are in fp64, fp32 or bf16");
     is_any_ = json["order"].text() == "any";
-    if (is_any_ && to_string(certificate_.arithmetic).find_first_of("+/t") != std::string::npos)
+    if (is_any_ && certificate_.arithmetic.kind() != ArithmeticName::Kind::kSeparate)
       throw InputError(json["arithmetic"].place(), "the order \"any\" is of fp64, fp32, fp16 and bf16");
     if (!is_any_) certificate_.order = named(json["order"], parse_order);
     if (!certificate_.order.is_sequential())

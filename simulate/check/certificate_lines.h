@@ -23,13 +23,11 @@
 
 namespace krohn {
 
-/// The bit pattern of a number of the format, as hexadecimal digits; −0 as +0.
+/// The bit pattern of a number of the format, as hexadecimal digits; −0 as +0. Integers in two's complement.
 class CertificateBits {
  public:
   explicit CertificateBits(const ArithmeticName& arithmetic)
-      : format_(DeterministicArithmetic(to_string(arithmetic)).stored_format()),
-        exponent_bits_(std::bit_width(static_cast<unsigned>(format_.greatest)) + 1),
-        digits_(static_cast<std::size_t>(exponent_bits_ + format_.digits) / 4) {}
+      : CertificateBits(DeterministicArithmetic(to_string(arithmetic))) {}
 
   std::string write(const std::vector<double>& numbers) const {
     std::string text;
@@ -61,10 +59,18 @@ class CertificateBits {
   }
 
  private:
+  explicit CertificateBits(const DeterministicArithmetic& in)
+      : format_(in.stored_format()),
+        integers_(in.integers()),
+        exponent_bits_(std::bit_width(static_cast<unsigned>(format_.greatest)) + 1),
+        digits_(static_cast<std::size_t>(integers_.bits > 0 ? integers_.bits : exponent_bits_ + format_.digits) / 4) {}
+
   int fraction_bits() const { return format_.digits - 1; }
 
   std::uint64_t bits_of(double number) const {
     if (number == 0) return 0;
+    if (integers_.bits > 0)
+      return static_cast<std::uint64_t>(static_cast<std::int64_t>(number)) & ((std::uint64_t{1} << integers_.bits) - 1);
     const std::uint64_t sign = std::uint64_t{std::signbit(number)} << (exponent_bits_ + fraction_bits());
     const int exponent = std::max(std::ilogb(number), format_.least);
     const auto fraction = static_cast<std::uint64_t>(std::ldexp(std::fabs(number), fraction_bits() - exponent));
@@ -73,6 +79,10 @@ class CertificateBits {
   }
 
   double number_of(std::uint64_t bits, const std::string& place) const {
+    if (integers_.bits > 0) {
+      const bool is_negative = integers_.is_signed && bits >> (integers_.bits - 1) != 0;
+      return static_cast<double>(bits) - (is_negative ? std::ldexp(1.0, integers_.bits) : 0);
+    }
     const std::uint64_t fraction = bits & ((std::uint64_t{1} << fraction_bits()) - 1);
     const int exponent = static_cast<int>(bits >> fraction_bits() & ((1U << exponent_bits_) - 1));
     const bool is_negative = bits >> (exponent_bits_ + fraction_bits()) != 0;
@@ -85,6 +95,7 @@ class CertificateBits {
   }
 
   DeterministicArithmetic::Format format_;
+  DeterministicArithmetic::Integers integers_;
   int exponent_bits_;
   std::size_t digits_;
 };

@@ -104,6 +104,7 @@ double odd_sum(double a, double b) {
 }  // namespace
 
 DeterministicArithmetic::DeterministicArithmetic(const std::string& name) {
+  if (read_integers(name)) return;
   const std::string storage = name.substr(0, name.find_first_of("+/")), rest = name.substr(storage.size());
   stored_ = summed_ = format_of(storage == "tf32" ? "fp32" : storage);
   if (storage == "tf32") factor_ = {11, -126, 127};
@@ -112,6 +113,22 @@ DeterministicArithmetic::DeterministicArithmetic(const std::string& name) {
   if (rest == "/fp32") summed_ = format_of("fp32");
   if (!rest.empty() && !(fused_ && storage != "tf32") && !(rest == "/fp32" && is_half))
     throw InputError(fmt::format("unknown arithmetic \"{}\"", name));
+}
+
+bool DeterministicArithmetic::read_integers(const std::string& name) {
+  const std::string type = name.substr(0, name.find('-'));
+  for (const int bits : {8, 16, 32})
+    if (type == fmt::format("u{}", bits) || type == fmt::format("i{}", bits))
+      integers_ = {bits, type[0] == 'i', name == type + "-saturating"};
+  return integers_.bits > 0 && (integers_.saturates || name == type);
+}
+
+double DeterministicArithmetic::brought_to_type(Wide exact) const {
+  const auto& [bits, is_signed, saturates] = integers_;
+  const Wide values = Wide{1} << bits, least = is_signed ? -values / 2 : 0, most = least + values - 1;
+  if (saturates) return static_cast<double>(exact < least ? least : exact > most ? most : exact);
+  const Wide low_bits = exact & (values - 1);
+  return static_cast<double>(low_bits > most ? low_bits - values : low_bits);
 }
 
 DeterministicArithmetic::Format DeterministicArithmetic::format_of(const std::string& name) {
@@ -133,29 +150,44 @@ double DeterministicArithmetic::rounded(double value, const Format& format) {
 }
 
 double DeterministicArithmetic::weight(long double value) const {
+  if (integers_.bits > 0) {
+    const auto number = static_cast<double>(value);
+    require(std::fabs(number) <= 0x1p32 && number == value && std::trunc(number) == number &&
+                brought_to_type(static_cast<Wide>(number)) == number,
+            "a weight is none of the arithmetic's integers");
+    return number;
+  }
   const auto nearest = static_cast<double>(value);
   if (stored_.digits == kDoubleDigits) return nearest;
   return rounded(to_odd(nearest, value > nearest ? 1 : value < nearest ? -1 : 0), stored_);
 }
 
 double DeterministicArithmetic::cosine(std::int64_t p, std::int64_t q) const {
-  return nearest_cosine(p, q, stored_.digits, stored_.least);
+  if (integers_.bits > 0) require(4 * p % q == 0, "a weight is none of the arithmetic's integers");
+  const Format format = integers_.bits > 0 ? format_of("fp64") : stored_;
+  return weight(nearest_cosine(p, q, format.digits, format.least));
 }
 
 double DeterministicArithmetic::product(double a, double b) const {
+  if (integers_.bits > 0) return sum_of_product(0, a, b);
   if (factor_.digits > 0) a = rounded(a, factor_), b = rounded(b, factor_);
   return rounded(a * b, summed_);  // exact before, but in fp64: 2 · 24 bits and exponents fit a double
 }
 
 double DeterministicArithmetic::sum(double a, double b) const {
+  if (integers_.bits > 0) return sum_of_product(a, 1, b);
   return summed_.digits == kDoubleDigits ? a + b : rounded(odd_sum(a, b), summed_);
 }
 
 double DeterministicArithmetic::sum_of_product(double sum_so_far, double a, double b) const {
+  if (integers_.bits > 0)
+    return brought_to_type(static_cast<Wide>(sum_so_far) + static_cast<Wide>(a) * static_cast<Wide>(b));
   if (!fused_) return sum(sum_so_far, product(a, b));
   return summed_.digits == kDoubleDigits ? std::fma(a, b, sum_so_far) : rounded(odd_sum(a * b, sum_so_far), summed_);
 }
 
-double DeterministicArithmetic::store(double value) const { return rounded(value, stored_); }
+double DeterministicArithmetic::store(double value) const {
+  return integers_.bits > 0 ? sum_of_product(value, 0, 0) : rounded(value, stored_);
+}
 
 }  // namespace krohn

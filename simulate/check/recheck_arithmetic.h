@@ -101,17 +101,19 @@ class RecheckedDyadic {
 /// RecheckedNumbers are doubles that hold values of the format.
 class DeterministicArithmetic {
  public:
-  /// "fp64", "fp32", "fp16", "bf16", these with "+fma", "fp16/fp32", "bf16/fp32", "tf32". Throws InputError.
+  /// "fp64", "fp32", "fp16", "bf16", these with "+fma", "fp16/fp32", "bf16/fp32", "tf32"; "u8", "i8", "u16", "i16",
+  /// "u32", "i32", these with "-saturating". Throws InputError.
   explicit DeterministicArithmetic(const std::string& name);
 
-  /// A weight as it is stored: rounded once, ties to even.
+  /// A weight as it is stored: rounded once, ties to even. Of integers the weight itself; throws NotEstablished where
+  /// it is none of theirs.
   double weight(long double value) const;
   /// The weights cos and sin of 2π·p/q, |p| and q at most 2^56.
   double cosine(std::int64_t p, std::int64_t q) const;
   double sine(std::int64_t p, std::int64_t q) const { return cosine(4 * p - q, 4 * q); }
   double product(double a, double b) const;
   double sum(double a, double b) const;
-  /// sum + a · b: one rounding when the arithmetic is fused, otherwise two.
+  /// sum + a · b: one rounding when the arithmetic is fused or of integers, otherwise two.
   double sum_of_product(double sum, double a, double b) const;
   /// The part of a number that is kept between two letters.
   double store(double value) const;
@@ -124,15 +126,26 @@ class DeterministicArithmetic {
   const Format& stored_format() const { return stored_; }
   /// The one format that everything is rounded to; nothing where there are several.
   std::optional<Format> only_format() const {
-    return stored_ == summed_ && factor_.digits == 0 ? std::optional(stored_) : std::nullopt;
+    return stored_ == summed_ && factor_.digits == 0 && integers_.bits == 0 ? std::optional(stored_) : std::nullopt;
   }
 
+  struct Integers {
+    int bits = 0;  ///< 0: no integers
+    bool is_signed = false, saturates = false;
+  };
+  const Integers& integers() const { return integers_; }
+
  private:
+  __extension__ typedef __int128 Wide;
+
   static Format format_of(const std::string& name);
+  bool read_integers(const std::string& name);
+  double brought_to_type(Wide exact) const;
   static double rounded(double value, const Format& format);
 
   Format stored_, summed_, factor_;  ///< factor_ has no digits when factors are taken as they are
   bool fused_ = false;
+  Integers integers_;
 };
 
 }  // namespace krohn

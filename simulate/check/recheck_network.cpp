@@ -504,7 +504,7 @@ class Horizon {
   /// γ, the underflow of one step, and the greatest number that cannot overflow.
   void find_rounding() {
     const auto format = plain_.arithmetic().only_format();
-    require(format.has_value(), "this arithmetic rounds to several formats");
+    require(format.has_value(), "this arithmetic is not one that rounds to one format");
     unit_ = power_of_two(-format->digits);
     quantum_ = power_of_two(format->least - format->digits + 1);
     greatest_ = power_of_two(format->greatest);

@@ -1,6 +1,7 @@
 #include "krohn/simulate/evaluate/evaluate.h"
 
 #include "krohn/groups/base/float_environment.h"
+#include "krohn/simulate/arithmetic/rounded_operations.h"
 #include "krohn/simulate/evaluate/exact_network.h"
 #include "krohn/simulate/evaluate/layer_run.h"
 #include "krohn/simulate/evaluate/rounded_network.h"
@@ -77,11 +78,14 @@ std::unique_ptr<Evaluator> make_evaluator(const Network& network, ArithmeticName
     require_linear(network, "exact arithmetic");
     return exact_evaluator(network);
   }
-  return with_arithmetic(arithmetic, [&](auto type) -> std::unique_ptr<Evaluator> {
-    using Arithmetic = decltype(type);
-    if (!order.is_sequential()) return ordered_evaluator<Arithmetic>(network, form, order);
+  const auto letter_by_letter = [&]<class Arithmetic>(const Arithmetic& in) -> std::unique_ptr<Evaluator> {
     return std::make_unique<RoundedEvaluator<Arithmetic>>(
-        std::make_shared<const RoundedNetwork<Arithmetic>>(network, form));
+        std::make_shared<const RoundedNetwork<Arithmetic>>(network, form, in));
+  };
+  if (arithmetic.is_integer() && order.is_sequential()) return letter_by_letter(RoundedOperations(arithmetic));
+  return with_arithmetic(arithmetic, [&](auto type) -> std::unique_ptr<Evaluator> {
+    if (!order.is_sequential()) return ordered_evaluator<decltype(type)>(network, form, order);
+    return letter_by_letter(type);
   });
 }
 

@@ -20,7 +20,9 @@ class RoundedLayer {
  public:
   using Number = typename Arithmetic::Number;
 
-  RoundedLayer(const Layer& layer, Form form);
+  /// An arithmetic that is an object is given as `in`, and the number of the layer for its messages. Throws InputError
+  /// for a weight that integers do not have.
+  RoundedLayer(const Layer& layer, Form form, const Arithmetic& in = {}, std::size_t number = 0);
 
   std::size_t size() const { return initial_.size(); }
   const std::vector<Number>& initial() const { return initial_; }
@@ -41,14 +43,13 @@ class RoundedLayer {
 
   /// The same on loaded numbers, nothing being stored: what one letter computes before it rounds to the storage format.
   void move_sums(Action action, const typename Arithmetic::Sum* from, typename Arithmetic::Sum* to) const {
-    apply<Arithmetic>(matrices_[action], dimension_, columns_, from, to);
+    apply<Arithmetic>(matrices_[action], dimension_, columns_, from, to, in_);
     const std::vector<Number>& b = additions_[action];
-    for (std::size_t i = 0; i < b.size(); ++i) to[i] = Arithmetic::add(to[i], Arithmetic::load(b[i]));
+    for (std::size_t i = 0; i < b.size(); ++i) to[i] = in_.add(to[i], in_.load(b[i]));
   }
 
  private:
-  static std::vector<Number> round_entries(const Eigen::MatrixXd& entries);
-
+  [[no_unique_address]] Arithmetic in_;
   std::uint32_t dimension_, columns_;
   Label labels_, initial_label_;
   std::vector<Number> initial_;
@@ -71,7 +72,7 @@ class RoundedNetwork {
     std::vector<double> state;
   };
 
-  RoundedNetwork(const Network& network, Form form);
+  RoundedNetwork(const Network& network, Form form, const Arithmetic& in = {});
 
   std::size_t size() const { return size_; }
   std::span<const RoundedLayer<Arithmetic>> layers() const { return layers_; }
@@ -98,6 +99,7 @@ class RoundedNetwork {
   Label label_of(std::size_t k, std::uint32_t book, const Number* numbers, Scratch& scratch) const;
 
  private:
+  [[no_unique_address]] Arithmetic in_;
   std::vector<RoundedLayer<Arithmetic>> layers_;
   std::span<const std::vector<Context>> readout_;
   std::size_t size_ = 0;
@@ -105,6 +107,7 @@ class RoundedNetwork {
   std::uint64_t snap_every_;
 };
 
-// Instantiated for all arithmetics in rounded_network_separate.cpp, _fused.cpp and _mixed.cpp.
+// Instantiated for all arithmetics, and for one that is an object (rounded_operations.h), in
+// rounded_network_separate.cpp, _fused.cpp and _mixed.cpp.
 
 }  // namespace krohn

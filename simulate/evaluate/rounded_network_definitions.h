@@ -2,34 +2,52 @@
 // the few translation units that instantiate them. Nothing else includes this.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string>
 #include <type_traits>
 
 #include "krohn/simulate/evaluate/rounded_network.h"
 
 namespace krohn {
 
+/// A weight as the arithmetic stores it; `where` says which one, where it has to be refused.
 template <class A>
-std::vector<typename A::Number> RoundedLayer<A>::round_entries(const Eigen::MatrixXd& entries) {
-  std::vector<Number> rounded(static_cast<std::size_t>(entries.size()));
+typename A::Number stored_weight(const A& in, long double weight, const auto& where) {
+  if constexpr (std::is_empty_v<A>)
+    return round_weight<A>(weight);
+  else
+    return in.weight(weight, where);
+}
+
+template <class A>
+std::vector<typename A::Number> round_entries(const Eigen::MatrixXd& entries, const A& in, const auto& where) {
+  std::vector<typename A::Number> rounded(static_cast<std::size_t>(entries.size()));
   std::transform(entries.data(), entries.data() + entries.size(), rounded.begin(),
-                 [](double entry) { return round_weight<A>(entry); });
+                 [&](double entry) { return stored_weight(in, entry, where); });
   return rounded;
 }
 
 template <class A>
-RoundedLayer<A>::RoundedLayer(const Layer& layer, Form form)
-    : dimension_(layer.dimension),
+RoundedLayer<A>::RoundedLayer(const Layer& layer, Form form, const A& in, std::size_t number)
+    : in_(in),
+      dimension_(layer.dimension),
       columns_(layer.columns),
       labels_(layer.labels),
       initial_label_(layer.initial_label),
-      initial_(round_entries(layer.initial)),
+      initial_(round_entries(layer.initial, in, [&] { return fmt::format("layer {}, H_0", number); })),
       action_of_(layer.wiring.action_of),
       book_of_(layer.book_of_context),
       next_(layer.wiring.next) {
   for (const Transition& transition : layer.transitions) {
-    matrices_.push_back(round_matrix<typename A::Format>(transition.a, form));
-    additions_.push_back(round_entries(transition.b));
+    const auto where = [&] { return fmt::format("layer {}, action {}", number, additions_.size()); };
+    if constexpr (std::is_empty_v<A>)
+      matrices_.push_back(round_matrix<typename A::Format>(transition.a, form));
+    else
+      matrices_.push_back(round_matrix_by<Number>(
+          transition.a, form, [&](long double weight) { return stored_weight(in_, weight, where); }));
+    additions_.push_back(round_entries(transition.b, in, where));
   }
   for (std::uint32_t book = 0; book < books_of(layer); ++book) books_.emplace_back(layer, book);
 }
@@ -38,7 +56,8 @@ template <class A>
 void RoundedLayer<A>::move(Action action, const Number* from, Number* to) const {
   using Sum = typename A::Sum;
   if constexpr (std::is_same_v<Number, Sum>) {
-    move_sums(action, from, to);  // loading and storing change nothing
+    move_sums(action, from, to);  // loading changes nothing, nor does storing unless the arithmetic is an object
+    if constexpr (!std::is_empty_v<A>) std::transform(to, to + size(), to, [&](Sum sum) { return in_.store(sum); });
   } else {
     thread_local std::vector<Sum> sums;  // kept from letter to letter
     sums.resize(2 * size());
@@ -50,12 +69,16 @@ void RoundedLayer<A>::move(Action action, const Number* from, Number* to) const 
 }
 
 template <class A>
-RoundedNetwork<A>::RoundedNetwork(const Network& network, Form form)
-    : readout_(network.readout.next), letters_(network.automaton.letters()), snap_every_(network.snap_every) {
+RoundedNetwork<A>::RoundedNetwork(const Network& network, Form form, const A& in)
+    : in_(in), readout_(network.readout.next), letters_(network.automaton.letters()), snap_every_(network.snap_every) {
   for (const Layer& layer : network.layers) {
-    layers_.emplace_back(layer, form);
+    layers_.emplace_back(layer, form, in, layers_.size());
     size_ += layers_.back().size();
   }
+  if (snap_every_ == 0 || std::is_empty_v<A>) return;
+  for (std::size_t k = 0; k < layers_.size(); ++k)  // so that `snap` has them all
+    for (std::size_t i = 0; i < codeword_count(network.layers[k]); ++i)
+      round_entries(codeword(network.layers[k], i), in_, [&] { return fmt::format("layer {}, codeword {}", k, i); });
 }
 
 template <class A>
@@ -114,7 +137,8 @@ void RoundedNetwork<A>::snap(Number* numbers, const Label* labels, Scratch& scra
       for (std::size_t i = 0; i < size; ++i) scratch.state[i] = to_double(numbers[i]);
       const NearestCodeword& book = layers_[k].books()[0];
       const std::uint32_t codeword = book.nearest({scratch.state.data(), size}, scratch.hints[k][0]);
-      for (std::size_t i = 0; i < size; ++i) numbers[i] = round_weight<A>(book.entry(codeword, i));
+      for (std::size_t i = 0; i < size; ++i)
+        numbers[i] = stored_weight(in_, book.entry(codeword, i), [] { return std::string(); });
     }
     numbers += size;
   }

@@ -85,6 +85,7 @@ Certificate prove(const Network& network, const CertifyOptions& options) {
   if (!options.order.is_sequential()) return certify_order(network, options);
   if (auto closed = within_time(0.3, [&] { return certify_closed_codewords(network, options); }))
     return *std::move(closed);
+  if (options.arithmetic.is_integer()) return search(network, options, options.max_pairs);
   Certificate searched = [&] {
     const TimeLimit third = TimeLimit::part(1.0 / 3);
     return search(network, options, std::min(options.max_pairs, kQuickPairs));

@@ -26,7 +26,7 @@ LANGUAGES = (["name:parity", "name:S3", "name:S4 --generators adjacent", "name:S
               "regex:(ab|ba)*", "regex:~((a|b)*aa(a|b)*)"]
              + [f"name:Z{m}" for m in (2, 3, 4, 5, 6, 7, 8, 10, 12, 30, 60)] + [f"name:tomita{i}" for i in range(1, 8)]
              + [f"name:random:m={m},seed={s}" for m in (3, 5, 8) for s in (1, 2, 3)])
-ARITHMETICS = ["bf16", "fp16", "fp32", "fp64", "bf16+fma", "fp32+fma", "bf16/fp32", "fp16/fp32", "tf32"]
+ARITHMETICS = ["bf16", "fp16", "fp32", "fp64", "bf16+fma", "fp32+fma", "bf16/fp32", "fp16/fp32", "tf32", "i8", "u16-saturating", "i32-saturating"]
 ORDERS = [[], ["--any-order"], ["--form", "dense"], ["--test-only", "--length", "200", "--words", "3"]]
 
 

@@ -26,6 +26,8 @@ def network(model, claim):
 def hexadecimal(columns, to):
     """The bits of numbers of the format `to`."""
     text = ""
+    if isinstance(to, check.Integers):
+        return "".join(format((x >> check.UNIT) % (1 << to.width), f"0{to.width // 4}x") for x in check.flat(columns))
     for x in check.flat(columns):
         size = abs(x) >> to.grain
         extra = max(size.bit_length() - to.digits, 0)

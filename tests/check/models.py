@@ -102,6 +102,14 @@ def matrices(entries, codewords, table, form="dense", d=1, snap_every=None, H0=N
     return network(letters, table, [one], [[list(range(len(codewords)))]], snap_every)
 
 
+def adding(m, added, step=1, least=0):
+    """Z_m in one number: letter w adds added[w] · step, and codeword q is least + q · step; no matter where numbers end."""
+    tensors = {"structured.dense": real([1] * len(added), len(added), 1, 1)}
+    one = layer(1, 1, [[[least + q * step]] for q in range(m)], "dense", tensors, list(range(len(added))),
+                B=[[[w * step]] for w in added])
+    return network([chr(97 + i) for i in range(len(added))], [[(q + w) % m for w in added] for q in range(m)], [one], [[list(range(m))]])
+
+
 def turn(q, snap_every=None, digits=40):
     """Z_q as a rotation by 1/q of a turn; codewords from decimal cosines, to fp64 by way of `digits` bits."""
     def near(x):

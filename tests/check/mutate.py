@@ -106,9 +106,9 @@ def made(folder, name, data):
     path.write_bytes(data)
     model = check.Model(str(path))
     dense = with_dense(data, folder)
-    ways = [(lambda **c: certificates.closed_codewords(model, **c), [{"arithmetic": x} for x in ("bf16", "fp32+fma", "exact")]),
+    ways = [(lambda **c: certificates.closed_codewords(model, **c), [{"arithmetic": x} for x in ("bf16", "fp32+fma", "exact", "i8")]),
             (lambda **c: certificates.closed_codewords(model, "tuples", **c), [{"arithmetic": "fp16"}, {"form": "dense"}]),
-            (lambda **c: certificates.closed_reachable_set(model, **c), [{"arithmetic": "fp16"}, {"arithmetic": "bf16/fp32"}]),
+            (lambda **c: certificates.closed_reachable_set(model, **c), [{"arithmetic": "fp16"}, {"arithmetic": "bf16/fp32"}, {"arithmetic": "i8-saturating"}]),
             (lambda **c: certificates.closed_reachable_set(model, 4, **c), [{"arithmetic": "tf32"}]),
             (lambda **c: certificates.exact_in_any_order(model, True, **c), [{"arithmetic": "bf16"}]),
             (lambda **c: certificates.exact_in_any_order(model, False, **c), [{"arithmetic": "fp16"}]),

@@ -276,6 +276,37 @@ class Steps(Case):
         snapping = self.model(models.turn(4, snap_every=2))
         self.assert_verdict(REFUSED, good.replace(json.loads(good.splitlines()[0])["weights"], snapping.weights))
 
+    def test_integers(self):
+        cases = [("u8", 0, 64), ("i8", -128, 64), ("u16", 0, 2**14), ("i16", -2**15, 2**14), ("u32", 0, 2**30), ("i32", -2**31, 2**30)]
+        for name, least, step in cases:
+            model = self.model(models.adding(4, (0, 1), step, least))
+            for make in (certificates.closed_codewords, certificates.closed_reachable_set):
+                wrapping = make(model, arithmetic=name)
+                self.assert_verdict(ESTABLISHED, wrapping)
+                for other, *_ in cases:
+                    if other != name:
+                        self.assertNotEqual(self.verdict(wrapping.replace(f'"{name}"', f'"{other}"')), ESTABLISHED, self.said)
+                self.assert_verdict(REFUSED, wrapping.replace(f'"{name}"', f'"{name}-saturating"'))
+            four = certificates.failing_word(model, [([1], 4)], True, arithmetic=name + "-saturating")
+            self.assert_verdict(ESTABLISHED, four)
+            self.assert_verdict(REFUSED, four.replace("-saturating", ""))
+            with self.assertRaises(check.Refused):  # one past the greatest number
+                certificates.closed_codewords(self.model(models.adding(4, (0, 4 if least == 0 else 2), step, least)), arithmetic=name)
+        # A swap by a key with a number below 0, and one that no integer is.
+        model = self.model(models.swap())
+        for name in ("i8", "i8-saturating", "i32"):
+            self.assert_verdict(ESTABLISHED, certificates.closed_codewords(model, arithmetic=name))
+        certificate = certificates.closed_reachable_set(model, arithmetic="i8-saturating")
+
+        def flipped(lines):
+            lines[2]["bits"][0] = lines[2]["bits"][0][:-1] + "3"
+        self.refused(certificate, flipped)
+        for other in ("u8", "u8-saturating", "i16", "exact", "i8+fma", "i9"):
+            self.assertNotEqual(self.verdict(certificate.replace('"i8-saturating"', f'"{other}"')), ESTABLISHED, self.said)
+        self.assert_verdict(BAD, certificate.replace("sequential", "any"))
+        with self.assertRaises(check.Refused):
+            certificates.closed_codewords(self.model(models.adding(2, (0, 1), Fraction(1, 2))), arithmetic="i8")
+
     def test_one_bit_of_a_successor(self):
         certificate = certificates.closed_reachable_set(self.model(models.turn(4)), arithmetic="bf16")
 
@@ -412,7 +443,8 @@ class Campaign(Case):
     @unittest.skipUnless(KROHN, "KROHN_COMMAND does not name the krohn command")
     def test_the_commands_own_certificates(self):
         script = ROOT / "tools" / "check" / "krohn_check.py"
-        for language, options, more in (("name:S5/transpositions", (), ("--precision", "bf16")), ("name:Z60", (), ("--any-order",)),
+        for language, options, more in (("name:S5/transpositions", (), ("--precision", "bf16")),
+                                        ("name:S3", ("--construction", "permutation"), ("--precision", "u8-saturating")), ("name:Z60", (), ("--any-order",)),
                                         ("name:Z5", ("--construction", "rotation"), ("--precision", "bf16")),
                                         ("name:Z5", ("--construction", "rotation"), ("--precision", "fp16"))):
             model, certificate = self.folder / "m.safetensors", self.folder / "c.json"

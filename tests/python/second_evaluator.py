@@ -64,6 +64,8 @@ def rounded(x, form, odd=False):
     """To nearest, ties to even. `odd`: the number is a little more, in absolute value, than x says."""
     if x is None or x[0] == 0:
         return x
+    if isinstance(form, Integers):
+        return form.fitted(x, odd)
     digits, least, greatest = form
     size, e = abs(x[0]), x[1]
     quantum = max(size.bit_length() + e, least + 1) - digits
@@ -77,12 +79,26 @@ def rounded(x, form, odd=False):
     return normal(-size if x[0] < 0 else size, e)
 
 
+class Integers:
+    def __init__(self, name):
+        self.bits, self.saturates = int(name.partition("-")[0][1:]), name.endswith("-saturating")
+        self.least = -(1 << self.bits - 1) if name[0] == "i" else 0
+
+    def fitted(self, x, odd):
+        if odd or x[1] < 0:
+            raise ValueError("no integer")
+        above = (x[0] << x[1]) - self.least
+        above = min(max(above, 0), (1 << self.bits) - 1) if self.saturates else above % (1 << self.bits)
+        return normal(self.least + above, 0)
+
+
 class Arithmetic:
     def __init__(self, name):
         base, _, how = name.partition("+") if "+" in name else name.partition("/")
-        self.storage = FORMATS["fp32" if name == "tf32" else base]
+        is_integer = name[0] in "ui"
+        self.storage = Integers(name) if is_integer else FORMATS["fp32" if name == "tf32" else base]
         self.sums = FORMATS["fp32"] if how == "fp32" else self.storage
-        self.fused, self.cuts = how == "fma", name == "tf32"
+        self.fused, self.cuts = how == "fma" or is_integer, name == "tf32"
 
     def operands(self, a, b):
         return (rounded(a, TF32), rounded(b, TF32)) if self.cuts else (a, b)

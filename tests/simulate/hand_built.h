@@ -81,6 +81,17 @@ inline Network one_layer(Dfa dfa, Eigen::MatrixXd initial, std::vector<Matrix> a
   return {std::move(dfa), {std::move(layer)}, Readout{{identity_readout(labels)}}, {}};
 }
 
+/// Counts modulo m in one number: h + w modulo 2^bits, from the least number on, in steps of `step`.
+inline Network wrapping_counter(std::uint32_t m, std::vector<std::uint32_t> added, double least, double step) {
+  std::vector<Matrix> actions(added.size(), DiagonalMatrix{{1}});
+  std::vector<Eigen::MatrixXd> codewords;
+  for (std::uint32_t q = 0; q < m; ++q) codewords.emplace_back(Eigen::MatrixXd::Constant(1, 1, least + q * step));
+  Network network = one_layer(counter(m, added), codewords[0], std::move(actions), codewords);
+  for (std::size_t i = 0; i < added.size(); ++i)
+    network.layers[0].transitions[i].b = Eigen::MatrixXd::Constant(1, 1, added[i] * step);
+  return network;
+}
+
 inline Network one_hot(Dfa dfa) {
   std::vector<Matrix> actions;
   std::vector<Eigen::MatrixXd> codewords;

@@ -86,8 +86,38 @@ FORMATS = {"fp64": Format(64, 53, -1022, 1023), "fp32": Format(32, 24, -126, 127
 FP64, FP32, TF32 = FORMATS["fp64"], FORMATS["fp32"], Format(19, 11, -126, 127)
 
 
+class Integers:
+    """Integers of some bits, in units as well, that wrap around or saturate."""
+
+    def __init__(self, name):
+        self.name, self.width = name, int(name.partition("-")[0][1:])
+        self.least = -(1 << self.width - 1) << UNIT if name[0] == "i" else 0
+        self.values, self.saturates = 1 << self.width + UNIT, name.endswith("-saturating")
+
+    def decode(self, bits):
+        return self.wrapped(bits << UNIT)
+
+    def wrapped(self, value):
+        return (value - self.least) % self.values + self.least
+
+    def fitted(self, value):
+        most = self.least + self.values - (1 << UNIT)
+        return min(max(value, self.least), most) if self.saturates else self.wrapped(value)
+
+    def weight(self, real):
+        """A weight, which has to be one of the integers."""
+        whole = not isinstance(real, Interval) and real % (1 << UNIT) == 0 and self.wrapped(int(real)) == real
+        demand(whole, Refused, f"a weight is no number of {self.name}")
+        return int(real)
+
+
+INTEGERS = {name: Integers(name) for type in ("u8", "i8", "u16", "i16", "u32", "i32") for name in (type, type + "-saturating")}
+
+
 def rounded(value, shift, to):
-    """value / 2^shift units in the format `to`: to nearest, ties to even."""
+    """value / 2^shift units in the format `to`: to nearest, ties to even; of integers, brought to the type."""
+    if isinstance(to, Integers):
+        return to.fitted(value >> shift)
     size = abs(value)
     drop = max(size.bit_length() - to.digits, to.grain + shift)
     if drop:
@@ -129,7 +159,9 @@ class Interval:
 
 
 def nearest(real, to):
-    """A number of units, rounded once: an integer, a fraction or an interval."""
+    """A number of units, rounded once: an integer, a fraction or an interval. Integers have no weights but themselves."""
+    if isinstance(to, Integers):
+        return to.weight(real)
     if isinstance(real, Interval):
         low, high = rounded_fraction(real.low, to), rounded_fraction(real.high, to)
         demand(low == high, Refused, "the enclosure of a weight is too wide to decide how it rounds")
@@ -163,9 +195,9 @@ class Arithmetic:
     def __init__(self, name):
         stored, plus, sums = name.removesuffix("+fma"), name.endswith("+fma"), name.partition("/")[2]
         self.operands = TF32 if name == "tf32" else None
-        self.stored = FP32 if name == "tf32" else FORMATS[stored.partition("/")[0]]
-        self.sums, self.fused = FORMATS[sums] if sums else self.stored, plus
-        self.simple = self.operands is None and not sums
+        self.stored = FP32 if name == "tf32" else INTEGERS.get(name) or FORMATS[stored.partition("/")[0]]
+        self.sums, self.fused = FORMATS[sums] if sums else self.stored, plus or name in INTEGERS
+        self.simple = self.operands is None and not sums and name not in INTEGERS
 
     def total(self, s, t):
         return None if s is None or t is None else rounded(s + t, 0, self.sums)
@@ -181,7 +213,7 @@ class Arithmetic:
         return rounded((s << UNIT) + a * b, UNIT, self.sums)
 
 
-ARITHMETICS = [name + fma for fma in ("", "+fma") for name in FORMATS] + ["fp16/fp32", "bf16/fp32", "tf32"]
+ARITHMETICS = [name + fma for fma in ("", "+fma") for name in FORMATS] + ["fp16/fp32", "bf16/fp32", "tf32", *INTEGERS]
 
 # ---- the network's file
 
@@ -550,9 +582,12 @@ class Network:
         self.truth = Truth(model.letters, model.initial, model.table, list(range(len(model.table))))
         self.pair_members = "state labels bits" + " phase" * bool(model.snap_every)
         self.matrices = [[self.prepared(layer, a) for a in range(len(layer.matrices))] for layer in model.layers]
-        stored = lambda columns: columns and tuple(tuple(rounded(x, 0, self.stored) for x in column) for column in columns)
+        stored = lambda columns: columns and tuple(tuple(nearest(x, self.stored) for x in column) for column in columns)
         self.B = [[stored(b) for b in layer.B] for layer in model.layers]
-        self.words = [[stored(c) for c in layer.codewords] for layer in model.layers]
+        self.words = [[stored(c) if self.has(c) else tuple((None,) * len(x) for x in c) for c in layer.codewords]
+                      for layer in model.layers]
+        demand(not model.snap_every or all(self.has(c) for layer in model.layers for c in layer.codewords), Refused,
+               "a codeword to snap to is no number of the type")
         self.start = (tuple(x.initial_label for x in model.layers), 0, tuple(stored(x.H0) for x in model.layers))
         for name in ("column", "nearest", "step"):
             setattr(self, name, functools.lru_cache(1 << 18)(getattr(self, name)))
@@ -574,13 +609,23 @@ class Network:
                    f"{layer.name}A: an entry of action {action} rounds otherwise by way of fp64")
             return Matrix("dense", [list(enumerate(row)) for row in entries], [False] * layer.n)
         if matrix.factors is not None:
-            factors = [(at, [self.key(x, square) for x in keys], Fraction(1), rounded(beta, 0, self.stored))
+            factors = [(at, [self.key(x, square) for x in keys], Fraction(1), nearest(beta, self.stored))
                        for at, keys, square, beta in matrix.factors]
             return Matrix(matrix.form, factors=factors)
-        rows = matrix.rows and [[(j, nearest(x, self.stored)) for j, x in row] for row in matrix.rows]
+        rows = matrix.rows and [[(j, x if signs else nearest(x, self.stored)) for j, x in row]
+                                for row, signs in zip(matrix.rows, matrix.signs)]
         return Matrix(matrix.form, rows, matrix.signs, terms=matrix.terms)
 
+    def has(self, columns):
+        """Whether integers, where the arithmetic is of them, are a codeword's numbers."""
+        return not isinstance(self.stored, Integers) or all(self.stored.wrapped(x) == x and x % (1 << UNIT) == 0
+                                                            for x in flat(columns))
+
     def key(self, value, square):
+        if isinstance(value, int) and isinstance(self.stored, Integers):
+            size = math.isqrt(int(square * value * value))
+            demand(size * size == square * value * value, Refused, f"a weight is no number of {self.stored.name}")
+            return self.stored.weight((size if value > 0 else -size) << UNIT)
         if isinstance(value, int):
             size = rounded_root(square * value * value, self.stored)
             return size if value > 0 else -size
@@ -804,7 +849,7 @@ class Steps:
         self.demand(len(text) == count * digits and re.fullmatch("[0-9a-f]*", text), f"bits: not {count} numbers")
         bits = [int(text[i:i + digits], 16) for i in range(0, len(text), digits)]
         values = [to.decode(x) for x in bits]
-        self.demand(None not in values and 1 << (to.width - 1) not in bits, "bits: −0, or a number that is not finite")
+        self.demand(isinstance(to, Integers) or None not in values and 1 << (to.width - 1) not in bits, "bits: −0, or a number that is not finite")
         return values
 
 
@@ -1566,7 +1611,7 @@ def tables(net, steps, exact):
         steps.demand(step["layer"] == k, f"codewords of layer {step['layer']} where those of layer {k} are due")
         steps.check(places and max(places) < len(layer.codewords), "codewords: no such codeword")
         words, labels = [net.words[k][i] for i in places], [layer.label[i] for i in places]
-        steps.check(all(x is not None for c in words + [net.start[2][k]] for x in flat(c)), "codewords: not finite")
+        steps.check(all(x is not None for c in words + [net.start[2][k]] for x in flat(c)), "codewords: not finite, or no integers of the type")
         steps.check(labels[0] == layer.initial_label, "codewords: place 0 does not have the initial label")
         steps.check(not exact or words[0] == net.start[2][k], "codewords: place 0 is not H_0")
         while (step := steps.maybe("move", "layer action book next")):

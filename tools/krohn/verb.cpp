@@ -204,10 +204,12 @@ VerbOption add_arithmetic(Verb& verb, std::string& arithmetic, const std::string
   std::vector<std::string> names;
   for (const ArithmeticName name : ArithmeticName::all()) names.push_back(to_string(name));
   names.push_back(to_string(ArithmeticName::exact()));
+  for (const ArithmeticName name : kIntegerTypes) names.push_back(to_string(name));
   return verb
-      .add_option(
-          "--precision", arithmetic,
-          description + ": fp64, fp32, fp16 or bf16; with +fma; fp16/fp32 or bf16/fp32 (accumulated); tf32; exact")
+      .add_option("--precision", arithmetic,
+                  description +
+                      ": fp64, fp32, fp16 or bf16; with +fma; fp16/fp32 or bf16/fp32 (accumulated); tf32; exact; "
+                      "integers u8, i8, u16, i16, u32, i32, wrapping around or with -saturating")
       .one_of(names);
 }
 

@@ -23,8 +23,8 @@ class ReaderIn final : public NetworkReader {
   using Number = typename Arithmetic::Number;
   using Bits = typename Arithmetic::Bits;
 
-  ReaderIn(const Network& network, Form form, NetworkReading reading, std::vector<Output> outputs)
-      : network_(network, form),
+  ReaderIn(const Network& network, Form form, NetworkReading reading, std::vector<Output> outputs, const Arithmetic& in)
+      : network_(network, form, in),
         outputs_(std::move(outputs)),
         has_margins_(reading == NetworkReading::kMargins),
         has_phase_(network_.snap_every() > 0),
@@ -186,9 +186,10 @@ class ReaderIn final : public NetworkReader {
 
 std::unique_ptr<NetworkReader> network_reader(const Network& network, ArithmeticName arithmetic, Form form,
                                               NetworkReading reading, std::vector<Output> outputs) {
-  return with_arithmetic(arithmetic, [&](auto type) -> std::unique_ptr<NetworkReader> {
-    return std::make_unique<ReaderIn<decltype(type)>>(network, form, reading, std::move(outputs));
-  });
+  const auto reader = [&]<class Arithmetic>(const Arithmetic& in) -> std::unique_ptr<NetworkReader> {
+    return std::make_unique<ReaderIn<Arithmetic>>(network, form, reading, std::move(outputs), in);
+  };
+  return arithmetic.is_integer() ? reader(RoundedOperations(arithmetic)) : with_arithmetic(arithmetic, reader);
 }
 
 LetterReader::Memory LabelReader::start() const {

@@ -10,6 +10,7 @@
 #include "krohn/constructions/network/matrix.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"
+#include "krohn/simulate/arithmetic/rounded_operations.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/check/recheck_arithmetic.h"
@@ -78,7 +79,7 @@ TEST_CASE("the file of a certificate, written out") {
 
 TEST_CASE("bits of every format, at its bounds") {
   struct Fact {
-    Precision precision;
+    ArithmeticName arithmetic;
     double number;
     const char* bits;
   };
@@ -92,11 +93,15 @@ TEST_CASE("bits of every format, at its bounds") {
                            {Precision::kFp32, 0x1p-149, "00000001"},
                            {Precision::kFp32, -0x1p-126, "80800000"},
                            {Precision::kFp64, 0x1p-1074, "0000000000000001"},
-                           {Precision::kFp64, -0x1.fffffffffffffp1023, "ffefffffffffffff"}}) {
+                           {Precision::kFp64, -0x1.fffffffffffffp1023, "ffefffffffffffff"},
+                           {IntegerType{8, false, false}, 255, "ff"},
+                           {IntegerType{8, true, true}, -128, "80"},
+                           {IntegerType{16, true, false}, -2, "fffe"},
+                           {IntegerType{32, false, true}, 0x1p31, "80000000"}}) {
     CAPTURE(fact.bits);
     Certificate certificate;
     certificate.claim = Proved{};
-    certificate.arithmetic = fact.precision;
+    certificate.arithmetic = fact.arithmetic;
     certificate.method = "closed reachable set";
     certificate.proof = ReachedPairs{1, 0, {ReachedPair{0, 0, {0}, 0, {{fact.number, -0.0}}, {0}}}};
     const std::string text = format_certificate(certificate, network);
@@ -665,6 +670,42 @@ TEST_CASE("the re-checker's arithmetic is the prover's") {
         REQUIRE(same(plain.store(to_double(c)), to_double(A::store(c))));
       }
     });
+  }
+}
+
+TEST_CASE("the re-checker's integers are the prover's, at both ends of every type") {
+  std::mt19937_64 random(13);
+  for (const ArithmeticName name : kIntegerTypes) {
+    CAPTURE(to_string(name));
+    const DeterministicArithmetic plain(to_string(name));
+    const RoundedOperations in(name);
+    const auto least = static_cast<double>(name.integer().least()),
+               most = static_cast<double>(name.integer().greatest());
+    std::vector<double> numbers{
+        least, least + 1, most - 1, most, 0, 1, 2, std::floor(most / 2), std::floor(most / 2) + 1};
+    for (int i = 0; i < 12; ++i)
+      numbers.push_back(static_cast<double>(name.integer().least() +
+                                            static_cast<std::int64_t>(random() >> (64 - name.integer().bits))));
+    for (const double a : numbers) {
+      REQUIRE(plain.weight(a) == a);
+      REQUIRE(in.round(a) == a);
+      REQUIRE(plain.store(-a) == in.store(-a));
+      for (const double b : numbers) {
+        REQUIRE(plain.product(a, b) == in.product(a, b));
+        REQUIRE(plain.sum(-a, b) == in.add(-a, b));
+        for (const double c : numbers) REQUIRE(plain.sum_of_product(c, -a, b) == in.add_product(c, -a, b));
+      }
+    }
+    for (const double none : {least - 1, most + 1, 0.5, 0x1p200, std::nan("")}) {
+      CHECK(std::isnan(in.round(none)));
+      CHECK_THROWS_AS(static_cast<void>(plain.weight(none)), NotEstablished);
+    }
+    CHECK(plain.cosine(1, 1) == 1);
+    CHECK_THROWS_AS(static_cast<void>(plain.cosine(1, std::int64_t{1} << 50)), NotEstablished);
+  }
+  for (const char* name : {"u9", "u8-", "i-saturating", "u8+fma", "i64", "u8-saturated"}) {
+    CHECK_THROWS_AS(ArithmeticName::parse(name), InputError);
+    CHECK_THROWS_AS(DeterministicArithmetic{name}, InputError);
   }
 }
 

@@ -70,6 +70,7 @@ inline std::vector<SampleCertificate> sample_certificates() {
     samples.push_back({name, network, with_steps(std::move(certificate), network)});
   };
   const Network swaps = symmetric(3, 2, Swap::kUnnormalised), turns = rotation(3, {0, 1, 2});
+  const Network quarters = rotation(4, {1, 2}), wraps = wrapping_counter(4, {1, 3}, 0, 64);
   const Network cascade = flip_flop_toggle(), fine = rotation(5, {1, 2}), coarse = rotation(60, {7, 0});
   add("one layer closes", swaps, *certify_closed_codewords(swaps, in_format(Precision::kBf16)));
   add("two layers close", cascade, *certify_closed_codewords(cascade, in_format(Precision::kFp32)));
@@ -94,6 +95,9 @@ inline std::vector<SampleCertificate> sample_certificates() {
   Network silent = turns;  // its own automaton says that no letter does anything
   silent.automaton = counter(3, {0, 0, 0});
   add("its language, not its automaton's", silent, against(silent, counter(3, {0, 1, 2}), Precision::kBf16));
+  add("integers close", wraps, *certify_closed_codewords(wraps, in_format(IntegerType{8, false, false})));
+  add("pairs of integers close", quarters, certify_reachable_set(quarters, in_format(IntegerType{16, true, true})));
+  add("refuted in integers", wraps, certify(wraps, in_format(IntegerType{8, false, true})));
   add("sampled", fine, sampled_certificate(Precision::kFp32, {7, 3, 100}));
   return samples;
 }

@@ -31,10 +31,12 @@ namespace {
 
 constexpr Form kForms[] = {Form::kStructured, Form::kDense};
 
-/// Every answer and every number after every letter of a random word, in every arithmetic.
-void check_against_reference(const Network& network, std::uint64_t letters) {
-  for (const ArithmeticName arithmetic : ArithmeticName::all())
-    for (const Form form : kForms) {
+/// Every answer and every number after every letter of a random word, in every arithmetic of the list.
+void check_against_reference(const Network& network, std::uint64_t letters,
+                             std::span<const ArithmeticName> arithmetics = ArithmeticName::all(),
+                             std::span<const Form> forms = kForms) {
+  for (const ArithmeticName arithmetic : arithmetics)
+    for (const Form form : forms) {
       CAPTURE(to_string(arithmetic));
       CAPTURE(to_string(form));
       const auto fast = make_evaluator(network, arithmetic, form);
@@ -75,7 +77,99 @@ Network one_of_each(std::uint64_t seed, std::uint32_t columns) {
   return meaningless(random, std::move(actions), columns, true);
 }
 
+/// The same with integers of 8 bits as weights, at least 0 where they are not signed.
+Network one_of_each_integer(std::uint64_t seed, bool is_signed) {
+  std::mt19937_64 random(seed);
+  const auto rounded = [&](const Eigen::MatrixXd& matrix) -> Eigen::MatrixXd {
+    return matrix.unaryExpr([&](double entry) { return std::round(127 * (is_signed ? entry : std::fabs(entry))); });
+  };
+  const auto entries = [&](Eigen::Index n) { return rounded(random_matrix(random, n, n)); };
+  const FactoredMatrix factored{5, {{0, 1}, {2}, {0, 3, 4}}, {{1, 2, 3}, {0}, {2, 4}}, {0, 2}};
+  const std::int32_t sign = is_signed ? -1 : 1;
+  std::vector<Matrix> actions{MapMatrix{Transformation::from_images({1, 1, 0, 1, 4})},
+                              SignedPermutationMatrix{Permutation::from_images({2, 0, 1, 4, 3}), {1, -1, 1, -1, -1}},
+                              ReflectionProduct{5, {Reflection{{{0, 1}, {2, 3 * sign}, {4, 2}}, 4, 1, 0, {}, 3}}},
+                              DiagonalMatrix{{1, 2, 127, 0, static_cast<double>(sign)}},
+                              ZeroMatrix{5},
+                              DenseMatrix{entries(5)},
+                              BlockDiagonalMatrix{{entries(2), entries(3)}},
+                              factored};
+  if (is_signed) actions.emplace_back(RotationBlocks{{{false, Turn{1, 4}}, {true, Turn{1, 2}}, {false, Turn{1, 2}}}});
+  Network network = meaningless(random, std::move(actions), 2, true);
+  for (Layer& layer : network.layers) {
+    layer.initial = rounded(layer.initial);
+    for (Transition& transition : layer.transitions) transition.b = rounded(transition.b);
+  }
+  return network;
+}
+
+const std::vector<ArithmeticName> kIntegers(kIntegerTypes.begin(), kIntegerTypes.end());
+
 }  // namespace
+
+TEST_CASE("in integers, every form is the reference's, number by number") {
+  for (const ArithmeticName arithmetic : kIntegers)
+    for (std::uint64_t seed = 1; seed <= 3; ++seed)  // of unsigned ones the dense form would have weights below 0
+      check_against_reference(one_of_each_integer(seed, arithmetic.integer().is_signed), 60, std::span(&arithmetic, 1),
+                              std::span(kForms).first(arithmetic.integer().is_signed ? 2 : 1));
+}
+
+TEST_CASE("permutations are proved in all integers, reflections in those with a sign, and cycles where they wrap") {
+  for (const ArithmeticName arithmetic : kIntegers) {
+    CAPTURE(to_string(arithmetic));
+    const IntegerType& type = arithmetic.integer();
+    for (const Network& network :
+         {symmetric(3, 2, Swap::kMap), symmetric(3, 1, Swap::kMap), one_hot(counter(2, {0, 1}))})
+      CHECK(certify(network, in(arithmetic)).is<Proved>());
+    const Network reflections = symmetric(3, 2, Swap::kUnnormalised), parity = rotation(2, {0, 1});
+    if (type.is_signed) {
+      CHECK(certify(reflections, in(arithmetic)).is<Proved>());
+      CHECK(certify(rotation(4, {0, 1, 2, 3}), in(arithmetic)).is<Proved>());
+    } else {
+      CHECK(test::error_of([&] { certify(reflections, in(arithmetic)); }).find("layer 0, action 0: the weight -1 is") ==
+            0);
+      CHECK(test::error_of([&] { certify(parity, in(arithmetic)); }).find("layer 0, action 1: the weight -1 is") == 0);
+    }
+    // 2^8 states in one number: more bits do not come round, nor do integers that saturate. 3 · 127 is past the end.
+    const Certificate round = certify(wrapping_counter(256, {0, 1, 127}, type.is_signed ? -128 : 0, 1), in(arithmetic));
+    CHECK(round.is<Proved>() == (type.bits == 8 && !type.saturates));
+    if (!round.is<Proved>()) CHECK(*round.failing_word() == Word{2, 2, 2});
+    const Network quarters =
+        wrapping_counter(4, {0, 1}, static_cast<double>(type.least()), std::ldexp(1, type.bits - 2));
+    CHECK(certify(quarters, in(arithmetic)).is<Proved>() == !type.saturates);
+  }
+}
+
+TEST_CASE("a weight that is no integer of the type is refused by its place, and so is another order") {
+  const auto refused = [](const Network& network, ArithmeticName arithmetic, Order order = {}) {
+    return test::error_of([&] { make_evaluator(network, arithmetic, Form::kStructured, order); });
+  };
+  const ArithmeticName u8 = ArithmeticName::parse("u8"), i8 = ArithmeticName::parse("i8-saturating");
+  CHECK(refused(symmetric(3, 2, Swap::kUnit), i8)
+            .find("layer 0, action 0: the weight 0.7071067812 is no integer from -128") == 0);
+  CHECK(refused(rotation(5, {1}), i8).find("layer 0, action 0: the weight 0.9510565163 is no integer") == 0);
+  const auto with = [](double start, double factor, double added) {
+    Network network = wrapping_counter(2, {1}, 0, 1);
+    network.layers[0].initial(0) = start;
+    network.layers[0].transitions[0] = {DiagonalMatrix{{factor}}, Eigen::MatrixXd::Constant(1, 1, added)};
+    return network;
+  };
+  CHECK(refused(with(255, 255, 255), u8) == "no error");
+  CHECK(refused(with(-128, 127, -128), i8) == "no error");
+  CHECK(refused(with(256, 1, 1), u8).find("layer 0, H_0: the weight 256 is") == 0);
+  CHECK(refused(with(0, 128, 1), i8).find("layer 0, action 0: the weight 128 is") == 0);
+  CHECK(refused(with(0, 1, -1), u8).find("layer 0, action 0: the weight -1 is") == 0);
+  Network snaps = with(0, 1, 1);
+  snaps.snap_every = 2;
+  CHECK(refused(snaps, u8) == "no error");
+  snaps.layers[0].decoder.codewords[1](0) = 0.5;
+  CHECK(refused(snaps, u8).find("layer 0, codeword 1: the weight 0.5 is") == 0);
+  CHECK(refused(with(0, 1, 1), u8, parse_order("scan")).find("integers are read letter after letter") == 0);
+  CHECK_THROWS_AS(certify(with(0, 1, 1), in(u8, 1000, parse_order("scan"))), InputError);
+  CertifyOptions in_any_order = in(u8);
+  in_any_order.any_order = true;
+  CHECK_THROWS_AS(certify(with(0, 1, 1), in_any_order), InputError);
+}
 
 TEST_CASE("hand-built networks are valid") {
   for (const Network& network : meaningful_networks()) CHECK_NOTHROW(validate(network));

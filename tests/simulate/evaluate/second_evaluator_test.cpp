@@ -53,13 +53,18 @@ nlohmann::json reading_of(const Network& network, ArithmeticName arithmetic, For
           {"states", std::move(states)},         {"answers", std::move(answers)}};
 }
 
-/// All readings of one network; sequential and structured in every arithmetic, the rest in turn.
+/// All readings of one network; sequential and structured in every arithmetic, the rest in turn, integers among them.
 nlohmann::json readings_of(const Network& network, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   Word word(extent().letters);
   for (Letter& letter : word) letter = static_cast<Letter>(random() % network.automaton.letters());
   nlohmann::json readings = nlohmann::json::array();
   std::uint64_t turn = seed;
+  try {
+    readings.push_back(reading_of(network, kIntegerTypes[seed % kIntegerTypes.size()], Form::kStructured, {}, word));
+  } catch (const InputError&) {
+    // Not all its weights are integers of the type.
+  }
   for (const ArithmeticName arithmetic : ArithmeticName::all()) {
     readings.push_back(reading_of(network, arithmetic, Form::kStructured, {}, word));
     std::uint64_t choice = 0;

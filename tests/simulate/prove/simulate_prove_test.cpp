@@ -20,6 +20,7 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"
+#include "krohn/simulate/arithmetic/rounded_operations.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/evaluate/exact_network.h"
 #include "krohn/simulate/evaluate/lanes/batch.h"
@@ -509,26 +510,45 @@ TEST_CASE("steps of krohn's arithmetics rise with every number of 16 bits") {
 
 TEST_CASE("integers of 8 bits: steps that wrap have cycles of powers of two, and those that saturate keep the order") {
   constexpr int kSize = 256;
-  std::set<std::size_t> periods;
   Map wrapped(kSize);
-  for (int a = 0; a < kSize; ++a)
-    for (int b = 0; b < kSize; ++b) {
-      const int signed_a = static_cast<std::int8_t>(a), signed_b = static_cast<std::int8_t>(b);
-      int before = -1, signed_before = signed_a < 0 ? 128 : -129;
-      bool rises = true, keeps_its_way = true;
-      for (int h = 0; h < kSize; ++h) {
-        wrapped[static_cast<std::size_t>(h)] = static_cast<std::uint8_t>(a * h + b);
-        const int next = std::min(std::min(a * h, 255) + b, 255);
-        const int signed_next = std::clamp(std::clamp(signed_a * (h - 128), -128, 127) + signed_b, -128, 127);
-        rises &= next >= before;
-        keeps_its_way &= signed_a < 0 ? signed_next <= signed_before : signed_next >= signed_before;
-        before = next, signed_before = signed_next;
+  for (const IntegerType& type : std::span(kIntegerTypes)) {
+    if (type.bits != 8) continue;
+    CAPTURE(to_string(ArithmeticName(type)));
+    const RoundedOperations in{ArithmeticName(type)};
+    const int least = type.is_signed ? -128 : 0, end = least + kSize;
+    const auto fit = [&](int exact) {
+      if (type.saturates) return std::clamp(exact, least, end - 1);
+      return type.is_signed ? int{static_cast<std::int8_t>(exact)} : int{static_cast<std::uint8_t>(exact)};
+    };
+    const auto as_int = [](double number) { return static_cast<int>(number); };
+    // Every product and every sum of two numbers, so that the steps below are made of them.
+    std::vector<int> products, sums;
+    for (int a = least; a < end; ++a)
+      for (int h = least; h < end; ++h) {
+        products.push_back(as_int(in.store(in.product(a, h))));
+        sums.push_back(as_int(in.store(in.add(a, h))));
       }
-      REQUIRE(rises);
-      REQUIRE(keeps_its_way);
-      periods.insert(period(wrapped));
-    }
-  CHECK(periods == std::set<std::size_t>{1, 2, 4, 8, 16, 32, 64, 128, 256});
+    std::set<std::size_t> periods;
+    for (int a = least; a < end; ++a)
+      for (int b = least; b < end; ++b) {
+        bool is_right = true, keeps_its_way = true;
+        int before = 0;
+        for (int h = least; h < end; ++h) {
+          const int product = products[static_cast<std::size_t>((a - least) * kSize + h - least)];
+          const int next = sums[static_cast<std::size_t>((product - least) * kSize + b - least)];
+          is_right &= next == fit(fit(a * h) + b) && as_int(in.add_product(b, a, h)) == fit(b + a * h);
+          keeps_its_way &= h == least || (a < 0 ? next <= before : next >= before);
+          before = next;
+          wrapped[static_cast<std::size_t>(h - least)] = static_cast<std::size_t>(next - least);
+        }
+        REQUIRE(is_right);
+        if (type.saturates)
+          REQUIRE(keeps_its_way);
+        else
+          periods.insert(period(wrapped));
+      }
+    if (!type.saturates) CHECK(periods == std::set<std::size_t>{1, 2, 4, 8, 16, 32, 64, 128, 256});
+  }
   // Modulo another number than a power of two, and with a shift before the product wraps.
   CHECK(period({1, 2, 3, 4, 5, 0}) == 6);
   for (int h = 0; h < kSize; ++h) wrapped[static_cast<std::size_t>(h)] = static_cast<std::uint8_t>(3 * h / 2);

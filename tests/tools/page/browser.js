@@ -181,7 +181,7 @@ async function otherPages(tab) {
   begins(await tab.text("recheck"), "This page does not re-check \"proved, exact in any order\"; krohn check does.", "any order: re-check");
   check((await tab.text("position")).endsWith("The network agrees."), "any order: steps");
   await tab.show("fused");
-  begins(await tab.text("alone"), "this page computes in doubles, which do not suffice for the arithmetic fp64+fma; the page steps the automaton alone.", "fp64+fma: the automaton alone");
+  begins(await tab.text("alone"), "this page does not compute in the arithmetic fp64+fma, as krohn run does; the page steps the automaton alone.", "fp64+fma: the automaton alone");
   await tab.show("hostile");
   equal(await tab.ask("String(globalThis.hacked)"), "undefined", "hostile: no script of a name runs");
   equal(tab.noise.join(), "", "hostile: noise");

@@ -22,7 +22,7 @@ for (const {arithmetic, form, order, word, states, answers} of JSON.parse(fs.rea
     net = new engine.Network(bytes, automaton, arithmetic);
   } catch (error) {
     // Only what the page says that it cannot do may be refused.
-    if (!(error instanceof engine.Refusal) || arithmetic !== "fp64+fma") throw error;
+    if (!(error instanceof engine.Refusal) || !/^(fp64\+fma|[ui][0-9])/.test(arithmetic)) throw error;
     ++refused;
     continue;
   }

@@ -54,7 +54,7 @@ function addToOdd(a, b) {
   return DOUBLE[0];
 }
 
-/// The four operations of an arithmetic by its name. Refuses those that doubles do not suffice for.
+/// The four operations of an arithmetic by its name. Refuses those that doubles do not suffice for, and integers.
 function arithmeticOf(name) {
   const isTf32 = name === "tf32";
   const isFused = name.endsWith("+fma");
@@ -63,7 +63,7 @@ function arithmeticOf(name) {
   const sums = accumulator === undefined ? storage : FORMATS[accumulator];
   const known = storage && sums && (accumulator === undefined || !isFused && accumulator === "fp32" && storage.width === 16);
   if (!known || isFused && storage === FORMATS.fp64)
-    refuse(`this page computes in doubles, which do not suffice for the arithmetic ${name}`);
+    refuse(`this page does not compute in the arithmetic ${name}, as krohn run does`);
   const round = rounder(sums), keep = rounder(storage);
   const operand = isTf32 ? x => roundedTo(x, TF32_OPERANDS) : x => x;
   const product = (a, b) => round(operand(a) * operand(b));
