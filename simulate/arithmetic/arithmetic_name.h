@@ -23,18 +23,13 @@ struct IntegerType {
   friend constexpr bool operator==(const IntegerType&, const IntegerType&) = default;
 };
 
-inline constexpr std::array<IntegerType, 12> kIntegerTypes{{{8, false, false},
-                                                            {8, true, false},
-                                                            {16, false, false},
-                                                            {16, true, false},
-                                                            {32, false, false},
-                                                            {32, true, false},
-                                                            {8, false, true},
-                                                            {8, true, true},
-                                                            {16, false, true},
-                                                            {16, true, true},
-                                                            {32, false, true},
-                                                            {32, true, true}}};
+/// Those that wrap around, by bits and then by sign, before those that saturate.
+inline constexpr auto kIntegerTypes = [] {
+  std::array<IntegerType, 12> types;
+  for (unsigned i = 0; i < types.size(); ++i)
+    types[i] = {static_cast<std::uint8_t>(8 << i / 2 % 3), i % 2 == 1, i >= 6};
+  return types;
+}();
 
 /// One of
 ///   fp64  fp32  fp16  bf16                  every product and every sum is rounded to the format separately
@@ -76,7 +71,7 @@ class ArithmeticName {
   constexpr bool is_exact() const { return kind_ == Kind::kExact; }
 
   constexpr bool is_integer() const { return kind_ == Kind::kInteger; }
-  constexpr const IntegerType& integer() const { return integer_; }  ///< where is_integer()
+  constexpr const IntegerType& integer() const { return integer_; }  ///< of no bits for all others
 
   friend constexpr bool operator==(const ArithmeticName&, const ArithmeticName&) = default;
 

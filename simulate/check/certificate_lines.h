@@ -27,7 +27,10 @@ namespace krohn {
 class CertificateBits {
  public:
   explicit CertificateBits(const ArithmeticName& arithmetic)
-      : CertificateBits(DeterministicArithmetic(to_string(arithmetic))) {}
+      : type_(arithmetic.integer()),
+        format_(DeterministicArithmetic(to_string(arithmetic)).stored_format()),
+        exponent_bits_(std::bit_width(static_cast<unsigned>(format_.greatest)) + 1),
+        digits_(static_cast<std::size_t>(type_.bits > 0 ? type_.bits : exponent_bits_ + format_.digits) / 4) {}
 
   std::string write(const std::vector<double>& numbers) const {
     std::string text;
@@ -59,18 +62,12 @@ class CertificateBits {
   }
 
  private:
-  explicit CertificateBits(const DeterministicArithmetic& in)
-      : format_(in.stored_format()),
-        integers_(in.integers()),
-        exponent_bits_(std::bit_width(static_cast<unsigned>(format_.greatest)) + 1),
-        digits_(static_cast<std::size_t>(integers_.bits > 0 ? integers_.bits : exponent_bits_ + format_.digits) / 4) {}
-
   int fraction_bits() const { return format_.digits - 1; }
 
   std::uint64_t bits_of(double number) const {
     if (number == 0) return 0;
-    if (integers_.bits > 0)
-      return static_cast<std::uint64_t>(static_cast<std::int64_t>(number)) & ((std::uint64_t{1} << integers_.bits) - 1);
+    if (type_.bits > 0)
+      return static_cast<std::uint64_t>(static_cast<std::int64_t>(number)) & ((std::uint64_t{1} << type_.bits) - 1);
     const std::uint64_t sign = std::uint64_t{std::signbit(number)} << (exponent_bits_ + fraction_bits());
     const int exponent = std::max(std::ilogb(number), format_.least);
     const auto fraction = static_cast<std::uint64_t>(std::ldexp(std::fabs(number), fraction_bits() - exponent));
@@ -79,9 +76,9 @@ class CertificateBits {
   }
 
   double number_of(std::uint64_t bits, const std::string& place) const {
-    if (integers_.bits > 0) {
-      const bool is_negative = integers_.is_signed && bits >> (integers_.bits - 1) != 0;
-      return static_cast<double>(bits) - (is_negative ? std::ldexp(1.0, integers_.bits) : 0);
+    if (type_.bits > 0) {
+      const bool is_negative = type_.is_signed && bits >> (type_.bits - 1) != 0;
+      return static_cast<double>(bits) - (is_negative ? std::ldexp(1.0, type_.bits) : 0);
     }
     const std::uint64_t fraction = bits & ((std::uint64_t{1} << fraction_bits()) - 1);
     const int exponent = static_cast<int>(bits >> fraction_bits() & ((1U << exponent_bits_) - 1));
@@ -94,8 +91,8 @@ class CertificateBits {
     return is_negative ? -number : number;
   }
 
+  IntegerType type_;  ///< of no bits where there are no integers
   DeterministicArithmetic::Format format_;
-  DeterministicArithmetic::Integers integers_;
   int exponent_bits_;
   std::size_t digits_;
 };

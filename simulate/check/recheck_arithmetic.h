@@ -129,14 +129,12 @@ class DeterministicArithmetic {
     return stored_ == summed_ && factor_.digits == 0 && integers_.bits == 0 ? std::optional(stored_) : std::nullopt;
   }
 
+ private:
+  __extension__ typedef __int128 Wide;
   struct Integers {
     int bits = 0;  ///< 0: no integers
     bool is_signed = false, saturates = false;
   };
-  const Integers& integers() const { return integers_; }
-
- private:
-  __extension__ typedef __int128 Wide;
 
   static Format format_of(const std::string& name);
   bool read_integers(const std::string& name);

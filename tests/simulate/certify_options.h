@@ -6,11 +6,13 @@
 namespace krohn {
 
 /// In an arithmetic, with all else as usual.
-inline CertifyOptions in(ArithmeticName arithmetic, std::uint64_t max_pairs = 20'000'000, Order order = {}) {
+inline CertifyOptions in(ArithmeticName arithmetic, std::uint64_t max_pairs = 20'000'000, Order order = {},
+                         Form form = Form::kStructured) {
   CertifyOptions options;
   options.arithmetic = arithmetic;
   options.max_pairs = max_pairs;
   options.order = order;
+  options.form = form;
   return options;
 }
 

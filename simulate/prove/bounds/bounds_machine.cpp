@@ -19,7 +19,7 @@
 #include "krohn/simulate/arithmetic/interval.h"
 #include "krohn/simulate/arithmetic/rounded_matrix.h"
 #include "krohn/simulate/arithmetic/rounded_operations.h"
-#include "krohn/simulate/evaluate/nearest_codeword.h"
+#include "krohn/simulate/evaluate/rounded_network.h"
 #include "krohn/simulate/prove/claims/closed_layer.h"
 #include "krohn/simulate/prove/pairs/network_machine.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
@@ -206,7 +206,7 @@ bool is_storable(const Eigen::MatrixXd& entries, const RoundedOperations& roundi
 class RoundedStepModel final : public StepModel {
  public:
   RoundedStepModel(const Layer& layer, ArithmeticName arithmetic, Form form)
-      : rounding_(arithmetic), enclosed_(arithmetic) {
+      : rounding_(arithmetic), enclosed_(arithmetic), numbers_(layer, form, rounding_) {
     dimension_ = layer.dimension;
     columns_ = layer.columns;
     initial_ = rounded(layer.initial);
@@ -229,12 +229,7 @@ class RoundedStepModel final : public StepModel {
   Eigen::MatrixXd step(Action action, const Eigen::MatrixXd& state) const override {
     const Eigen::MatrixXd from = rounded(state);
     Eigen::MatrixXd next(state.rows(), state.cols());
-    apply(numbers_[action], height(), width(), from.data(), next.data(), rounding_);
-    for (std::size_t i = 0; i < size(); ++i) {
-      double& to = next(static_cast<Eigen::Index>(i));
-      if (!stored_additions_[action].empty()) to = rounding_.add(to, stored_additions_[action][i]);
-      to = rounding_.store(to);
-    }
+    numbers_.move(action, from.data(), next.data());
     return next;
   }
 
@@ -278,14 +273,9 @@ class RoundedStepModel final : public StepModel {
   std::uint32_t width() const { return static_cast<std::uint32_t>(columns_); }
 
   void add(const Transition& transition, Form form) {
-    numbers_.push_back(
-        round_matrix_by<double>(transition.a, form, [&](auto weight) { return rounding_.round(weight); }));
     exact_.push_back(interval_weights(transition, form, rounding_));
     add_matrix();
-    IntervalMatrix& addition = additions_.emplace_back();
-    auto& stored = stored_additions_.emplace_back();
-    for (Eigen::Index i = 0; i < transition.b.size(); ++i) stored.push_back(rounding_.round(transition.b(i)));
-    if (!stored.empty()) addition = IntervalMatrix(rounded(transition.b));
+    additions_.push_back(transition.b.size() > 0 ? IntervalMatrix(rounded(transition.b)) : IntervalMatrix());
     const auto exact_stages = stages_of(exact_.back());
     const auto stages = stages_of(enclosed_weights(transition, form, rounding_));
     std::vector<Stage>& all = stages_.emplace_back();
@@ -324,7 +314,7 @@ class RoundedStepModel final : public StepModel {
   }
 
   void add_and_store(Action action, std::vector<Enclosure>& to, std::vector<double>& errors) const {
-    const auto& addition = stored_additions_[action];
+    const std::span<const double> addition = numbers_.addition(action);
     for (std::size_t i = 0; i < to.size(); ++i) {
       if (!addition.empty()) to[i] = enclosed_.add(to[i], Enclosure(addition[i]));
       errors.push_back(enclosed_.store(to[i]).error);
@@ -333,8 +323,7 @@ class RoundedStepModel final : public StepModel {
 
   RoundedOperations rounding_;
   Enclosed enclosed_;
-  std::vector<RoundedMatrix<double>> numbers_;
-  std::vector<std::vector<double>> stored_additions_;
+  RoundedLayer<RoundedOperations> numbers_;
   std::vector<RoundedMatrix<Interval>> exact_;
   std::vector<std::vector<Stage>> stages_;
 };

@@ -168,10 +168,10 @@ class UnitMoves {
 class UnitRun {
  public:
   UnitRun(const Network& network, ArithmeticName arithmetic, Form form)
-      : network_(network, form), labels_(network.layers.size()) {
+      : network_(network, form, RoundedOperations(arithmetic)), labels_(network.layers.size()) {
     for (std::size_t k = 0; k < network.layers.size(); ++k) {
       const Layer& layer = network.layers[k];
-      const std::optional<std::uint32_t> start = codeword_of_start(network_.layers()[k], arithmetic);
+      const std::optional<std::uint32_t> start = codeword_of_start(network_.layers()[k]);
       if (layer.decoder.unit_copies == 0 || !start) return;
       moves_.emplace_back(layer, arithmetic, form);
       start_.push_back(*start);
@@ -189,7 +189,7 @@ class UnitRun {
   std::optional<State> step(Letter letter) {
     Context context = letter;
     for (std::size_t k = 0; k < now_.size(); ++k) {
-      const RoundedLayer<Fp64>& layer = network_.layers()[k];
+      const RoundedLayer<RoundedOperations>& layer = network_.layers()[k];
       if (context == kNoContext || layer.book_of(context) != 0) return std::nullopt;
       const auto reached = moves_[k](layer.action_of(context), now_[k]);
       if (!reached) return std::nullopt;
@@ -201,19 +201,18 @@ class UnitRun {
   }
 
  private:
-  static std::optional<std::uint32_t> codeword_of_start(const RoundedLayer<Fp64>& layer, ArithmeticName arithmetic) {
-    const RoundedOperations rounding(arithmetic);
+  static std::optional<std::uint32_t> codeword_of_start(const RoundedLayer<RoundedOperations>& layer) {
     const NearestCodeword& book = layer.books()[0];
     for (std::uint32_t codeword = 0; codeword < book.size(); ++codeword) {
       if (book.label(codeword) != layer.initial_label()) continue;
       for (std::size_t i = 0; i < layer.size(); ++i)
-        if (rounding.round(layer.initial()[i]) != book.entry(codeword, i)) return std::nullopt;
+        if (layer.initial()[i] != book.entry(codeword, i)) return std::nullopt;
       return codeword;
     }
     return std::nullopt;
   }
 
-  RoundedNetwork<Fp64> network_;  ///< for the wiring and the code books
+  RoundedNetwork<RoundedOperations> network_;  ///< for the wiring and the code books
   std::vector<UnitMoves> moves_;
   std::vector<std::uint32_t> start_, now_;  ///< codewords
   std::vector<Label> labels_;

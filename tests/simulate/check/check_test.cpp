@@ -55,7 +55,7 @@ TEST_CASE("a certificate of each kind survives its file") {
 
 TEST_CASE("the file of a certificate, written out") {
   const Network network = rotation(4, {1});
-  const Certificate proved = certify(network, in_format(Precision::kFp16));
+  const Certificate proved = certify(network, in(Precision::kFp16));
   const std::string text = format_certificate(proved, network);
   CHECK(
       text.find(
@@ -66,7 +66,7 @@ TEST_CASE("the file of a certificate, written out") {
 {"step":"end","lines":4}
 )") != std::string::npos);
   const Network drifts = rotation(60, {7});
-  const Certificate refuted = with_steps(certify(drifts, in_format(Precision::kBf16)), drifts);
+  const Certificate refuted = with_steps(certify(drifts, in(Precision::kBf16)), drifts);
   REQUIRE(refuted.is<Refuted>());
   CHECK(format_certificate(refuted, drifts).find(R"(
 {"step":"word","letters":["0"],"times":)") != std::string::npos);
@@ -129,7 +129,7 @@ TEST_CASE("what names the model changes with the weights and the automaton and w
 
 TEST_CASE("a file that is not exactly a certificate is refused by place") {
   const Network network = rotation(4, {1});
-  const std::string good = format_certificate(certify(network, in_format(Precision::kFp16)), network);
+  const std::string good = format_certificate(certify(network, in(Precision::kFp16)), network);
   CHECK_NOTHROW(parse_certificate(good, "good.json", network));
   struct Case {
     std::string text, message;
@@ -192,7 +192,7 @@ TEST_CASE("a file that is not exactly a certificate is refused by place") {
 
 TEST_CASE("words are letters of the model's alphabet") {
   const Network network = rotation(60, {7});
-  const Certificate refuted = with_steps(certify(network, in_format(Precision::kBf16)), network);
+  const Certificate refuted = with_steps(certify(network, in(Precision::kBf16)), network);
   const std::string good = format_certificate(refuted, network);
   for (const char* wrong : {"[\"1\"]", "[0]", "[]"})
     CHECK_THROWS_AS(parse_certificate(with(good, "[\"0\"]", wrong), "memory", network), InputError);
@@ -214,7 +214,7 @@ TEST_CASE("the file is whole or absent") {
   const Network network = rotation(4, {1});
   const Scratch scratch("saved-certificate");
   const std::string path = (scratch / "saved.cert.json").string();
-  const Certificate certificate = certify(network, in_format(Precision::kFp16));
+  const Certificate certificate = certify(network, in(Precision::kFp16));
   save_certificate(certificate, network, path);
   CHECK(load_certificate(path, network).proof == certificate.proof);
   std::remove(path.c_str());
@@ -271,7 +271,7 @@ const std::vector<Forgery> kOfAnyKind = {
 
 TEST_CASE("forged tables of closed codewords") {
   const Network network = symmetric(3, 2, Swap::kUnnormalised);
-  const Certificate good = *certify_closed_codewords(network, in_format(Precision::kBf16));
+  const Certificate good = *certify_closed_codewords(network, in(Precision::kBf16));
   reject_all(network, good, kOfAnyKind);
   reject_all(
       network, good,
@@ -329,7 +329,7 @@ TEST_CASE("forged tables of closed codewords") {
 
 TEST_CASE("forged tables of several layers") {
   const Network network = flip_flop_toggle();
-  const Certificate good = *certify_closed_codewords(network, in_format(Precision::kFp32));
+  const Certificate good = *certify_closed_codewords(network, in(Precision::kFp32));
   reject_all(network, good, kOfAnyKind);
   reject_all(network, good,
              {{"layers exchanged", [](auto& c, auto&) { std::swap(table(c, 0), table(c, 1)); }},
@@ -361,7 +361,7 @@ TEST_CASE("forged tables of several layers") {
 
 TEST_CASE("forged reachable sets") {
   const Network network = rotation(3, {0, 1, 2});
-  const Certificate good = certify_reachable_set(network, in_format(Precision::kBf16));
+  const Certificate good = certify_reachable_set(network, in(Precision::kBf16));
   REQUIRE(good.is<Proved>());
   reject_all(network, good, kOfAnyKind);
   reject_all(network, good,
@@ -390,10 +390,10 @@ TEST_CASE("forged reachable sets") {
 
 TEST_CASE("forged lengths") {
   const Network network = rotation(60, {7, 0});
-  const Certificate refuted = certify(network, in_format(Precision::kBf16));
+  const Certificate refuted = certify(network, in(Precision::kBf16));
   REQUIRE(refuted.failing_word());
   const std::uint64_t failing = refuted.failing_word()->size();
-  CertifyOptions few = in_format(Precision::kBf16, failing / 2);
+  CertifyOptions few = in(Precision::kBf16, failing / 2);
   const Certificate good = certify_reachable_set(network, few);
   REQUIRE(good.is<ProvedUpTo>());
   REQUIRE(good.length() + 1 < failing);
@@ -425,7 +425,7 @@ TEST_CASE("forged lengths") {
 
 TEST_CASE("forged refutations") {
   const Network network = rotation(60, {7, 0});
-  const Certificate good = certify(network, in_format(Precision::kBf16));
+  const Certificate good = certify(network, in(Precision::kBf16));
   reject_all(network, good, kOfAnyKind);
   reject_all(
       network, good,
@@ -478,7 +478,7 @@ TEST_CASE("forged samples") {
 
 TEST_CASE("a dense form that closes does not vouch for the structured one") {
   const Network network = symmetric(3, 2, Swap::kUnit);
-  const Certificate good = certify(network, in_format(Precision::kFp32, 100'000, Form::kDense));
+  const Certificate good = certify(network, in(Precision::kFp32, 100'000, {}, Form::kDense));
   REQUIRE(std::holds_alternative<ClosedCodewords>(good.proof));
   reject_all(network, good, {{"structured", [](auto& c, auto&) { c.form = Form::kStructured; }}});
 }
@@ -553,7 +553,7 @@ void set_map(Network& network, std::vector<Point> images) {
 TEST_CASE("forged tables of one-hot states that maps move") {
   const Network network = doubled_counter();
   for (const Form form : {Form::kStructured, Form::kDense}) {
-    const Certificate good = *certify_closed_codewords(network, in_format(Precision::kBf16, 1000, form));
+    const Certificate good = *certify_closed_codewords(network, in(Precision::kBf16, 1000, {}, form));
     reject_all(network, good,
                {{"another target", [](auto& c, auto&) { std::swap(table(c).next[0][0], table(c).next[0][1]); }},
                 {"two states to one", [](auto& c, auto&) { table(c).next[0][0] = table(c).next[0][1]; }},
@@ -751,7 +751,7 @@ TEST_CASE("a certificate of each kind is established") {
 
 TEST_CASE("limits are said, not taken for an answer") {
   const Network network = rotation(60, {7, 0});
-  const Certificate refuted = certify(network, in_format(Precision::kBf16));
+  const Certificate refuted = certify(network, in(Precision::kBf16));
   const std::uint64_t letters = refuted.failing_word()->size();
   CHECK_THROWS_AS(recheck(refuted, network, {letters - 1}), LimitError);
   CHECK_THROWS_AS(with_steps(refuted, network, {.max_steps = letters / 2}), LimitError);

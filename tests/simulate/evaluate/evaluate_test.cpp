@@ -166,9 +166,6 @@ TEST_CASE("a weight that is no integer of the type is refused by its place, and 
   CHECK(refused(snaps, u8).find("layer 0, codeword 1: the weight 0.5 is") == 0);
   CHECK(refused(with(0, 1, 1), u8, parse_order("scan")).find("integers are read letter after letter") == 0);
   CHECK_THROWS_AS(certify(with(0, 1, 1), in(u8, 1000, parse_order("scan"))), InputError);
-  CertifyOptions in_any_order = in(u8);
-  in_any_order.any_order = true;
-  CHECK_THROWS_AS(certify(with(0, 1, 1), in_any_order), InputError);
 }
 
 TEST_CASE("hand-built networks are valid") {

@@ -7,6 +7,7 @@
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
+#include "tests/simulate/certify_options.h"
 #include "tests/simulate/replayed_search.h"
 
 namespace krohn {
@@ -20,10 +21,7 @@ struct Tally {
 /// Checks both certificates of one changed network against the truth, which was found with the same limit.
 inline void judge(const Network& network, ArithmeticName arithmetic, Form form, std::uint64_t max_pairs,
                   const ReplayedSearch& truth, Tally& tally) {
-  CertifyOptions options;
-  options.arithmetic = arithmetic;
-  options.form = form;
-  options.max_pairs = max_pairs;
+  const CertifyOptions options = in(arithmetic, max_pairs, {}, form);
   const auto codewords = certify_closed_codewords(network, options);
   const Certificate search = certify_reachable_set(network, options);
   ++tally.valid;

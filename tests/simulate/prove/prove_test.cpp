@@ -22,6 +22,7 @@
 #include "tests/algebra_campaign.h"
 #include "tests/groups/transitive_groups.h"
 #include "tests/network_campaign.h"
+#include "tests/simulate/certify_options.h"
 #include "tests/simulate/hand_built.h"
 #include "tests/simulate/replayed_search.h"
 
@@ -173,12 +174,7 @@ TEST_CASE("of the empty word, where nothing is asked, model and language are not
 
 namespace {
 
-CertifyOptions in(Precision precision, Form form = Form::kStructured) {
-  CertifyOptions options;
-  options.arithmetic = precision;
-  options.form = form;
-  return options;
-}
+const CertifyOptions kDenseBf16 = in(Precision::kBf16, 20'000'000, {}, Form::kDense);
 
 bool is_proved(const Network& network, const CertifyOptions& options) {
   const auto found = certify_any_order(network, options);
@@ -266,7 +262,7 @@ TEST_CASE("terms are added one by one: two 1s are not one 2") {
   CHECK(is_proved(counted_twice(50, 46, -32), in(Precision::kBf16)));
   // 101 + 101 + 91 = 293 is no number of bf16, though all entries of A are 2 and 2 (101 + 91 + 64) = 2^8 · 2.
   CHECK(reason(counted_twice(101, 91, -64), in(Precision::kBf16)) == "layer 0: a map of a state may round");
-  CHECK(is_proved(counted_twice(101, 91, -64), in(Precision::kBf16, Form::kDense)));
+  CHECK(is_proved(counted_twice(101, 91, -64), kDenseBf16));
 }
 
 TEST_CASE("additions: what words add to 0 is bounded with the states") {
@@ -279,7 +275,7 @@ TEST_CASE("reflections: x − k t with |x| + |k t| = 2^p, and more; dense matric
   CHECK(is_proved(swapped(128), in(Precision::kBf16)));
   CHECK(is_proved(swapped(127), in(Precision::kBf16)));
   CHECK(reason(swapped(129), in(Precision::kBf16)) == "layer 0: a reflected number may round");
-  CHECK(is_proved(swapped(129), in(Precision::kBf16, Form::kDense)));
+  CHECK(is_proved(swapped(129), kDenseBf16));
 }
 
 TEST_CASE("what rounds, snaps or has several formats is refused") {
@@ -288,9 +284,8 @@ TEST_CASE("what rounds, snaps or has several formats is refused") {
   Network snapping = one_hot(counter(3, {1}));
   snapping.snap_every = 2;
   CHECK_FALSE(is_proved(snapping, in(Precision::kBf16)));
-  CertifyOptions mixed;
-  mixed.arithmetic = ArithmeticName::fused(Precision::kBf16);
-  CHECK_THROWS_AS(certify_any_order(one_hot(counter(3, {1})), mixed), InputError);
+  for (const ArithmeticName none : {ArithmeticName::fused(Precision::kBf16), ArithmeticName::parse("u8")})
+    CHECK_THROWS_AS(certify_any_order(one_hot(counter(3, {1})), in(none)), InputError);
 }
 
 TEST_CASE("what is claimed holds in every order, grouping and wider format that there is an evaluator for") {
@@ -510,10 +505,7 @@ TEST_CASE("cascades of random automata are proved in every precision and both fo
     for (const Network& network : networks_of(dfa))
       for (const Precision precision : kPrecisions)
         for (const Form form : {Form::kStructured, Form::kDense}) {
-          CertifyOptions options;
-          options.arithmetic = precision;
-          options.form = form;
-          const auto certificate = certify_closed_codewords(network, options);
+          const auto certificate = certify_closed_codewords(network, in(precision, 20'000'000, {}, form));
           REQUIRE(certificate);
           CHECK(certificate->is<Proved>());
         }

@@ -6,6 +6,7 @@
 #include "krohn/simulate/prove/claims/closed_layer.h"
 #include "krohn/simulate/prove/claims/unit_moves.h"
 #include "krohn/simulate/prove/self_check.h"
+#include "tests/simulate/certify_options.h"
 #include "tests/simulate/hand_built.h"
 
 using namespace krohn;
@@ -162,11 +163,9 @@ TEST_CASE("the machine of labels is the same the short way, and so is the proof"
   std::mt19937_64 random(5);
   for (const State states : {1, 2, 7, 30}) {
     Network network = one_hot(random_automaton(random, states, 3));
-    CertifyOptions options;
-    options.arithmetic = Precision::kBf16;
-    const auto listed = certify_closed_codewords(network, options);
+    const auto listed = certify_closed_codewords(network, in(Precision::kBf16));
     network.layers[0].decoder = {{}, {}, {}, 1};
-    const auto unlisted = certify_closed_codewords(network, options);
+    const auto unlisted = certify_closed_codewords(network, in(Precision::kBf16));
     REQUIRE(listed);
     REQUIRE(unlisted);
     CHECK(listed->pairs == unlisted->pairs);
