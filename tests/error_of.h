@@ -1,4 +1,4 @@
-// tests/error_of.h — what an error says, for tests of its words.
+// tests/error_of.h — what an error says, for tests of its words, and whether a text has some.
 #pragma once
 
 #include <string>
@@ -17,5 +17,8 @@ std::string error_of(Body body) {
   }
   return "no error";
 }
+
+/// Whether a part stands in a text.
+inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace krohn::test

@@ -11,8 +11,7 @@ TEST_CASE("a language is an expression, a name or a file") {
 }
 
 TEST_CASE("options reach the language that they are for") {
-  LanguageOptions options;
-  options.alphabet = "abc";
+  LanguageOptions options{.alphabet = "abc"};
   CHECK(load_language("regex:a*", options).alphabet() == Alphabet::of_characters("abc"));
   options = {};
   options.max_states = 50;

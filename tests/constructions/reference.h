@@ -2,14 +2,8 @@
 // the nearest codeword. It takes nothing from a network but its dense forms, codewords and tables.
 #pragma once
 
-#include <doctest/doctest.h>
-
-#include <limits>
-#include <optional>
-#include <random>
-#include <vector>
-
 #include "krohn/constructions/network/network.h"
+#include "tests/testing.h"
 
 namespace krohn {
 

@@ -1,15 +1,11 @@
 // tests/constructions/sample_automata.h — automata made from groups and from seeds, for the tests of this floor.
 #pragma once
 
-#include <algorithm>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/groups/names/generating_set.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/group_elements.h"
+#include "tests/testing.h"
 
 namespace krohn {
 

@@ -1,13 +1,8 @@
 // tests/gpu/automata.h — automata for the tests of the CUDA floor.
 #pragma once
 
-#include <algorithm>
-#include <numeric>
-#include <random>
-#include <utility>
-#include <vector>
-
 #include "tests/simulate/hand_built.h"
+#include "tests/testing.h"
 
 namespace krohn {
 

@@ -1,11 +1,8 @@
 // tests/gpu/samples.h — which random words the tests of the CUDA floor compare.
 #pragma once
 
-#include <cstdint>
-#include <utility>
-#include <vector>
-
 #include "krohn/simulate/evaluate/evaluate.h"
+#include "tests/testing.h"
 
 namespace krohn {
 

@@ -1,13 +1,8 @@
 // tests/simulate/formed_networks.h — networks whose letters have every structured form, alone and mixed, from a seed.
 #pragma once
 
-#include <algorithm>
-#include <optional>
-#include <random>
-#include <utility>
-#include <vector>
-
 #include "tests/simulate/hand_built.h"
+#include "tests/testing.h"
 
 namespace krohn::formed_networks {
 

@@ -1,14 +1,8 @@
 // tests/simulate/hand_built.h — small networks written out by hand, so that the tests of this floor lean on no builder.
 #pragma once
 
-#include <algorithm>
-#include <map>
-#include <numbers>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "krohn/constructions/network/network.h"
+#include "tests/testing.h"
 
 namespace krohn::hand_built {
 

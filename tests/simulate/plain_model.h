@@ -1,13 +1,9 @@
 // tests/simulate/plain_model.h — a model by the definition of its operations, letter by letter.
 #pragma once
 
-#include <algorithm>
-#include <memory>
-#include <span>
-#include <vector>
-
 #include "krohn/simulate/learned/model_operations.h"
 #include "krohn/simulate/operations/stated_lists.h"
+#include "tests/testing.h"
 
 namespace krohn {
 

@@ -3,13 +3,11 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <random>
-#include <utility>
-#include <vector>
 
 #include "krohn/groups/linear/decompositions.h"
 #include "krohn/simulate/learned/spectrum.h"
 #include "tests/simulate/hand_built.h"
+#include "tests/testing.h"
 
 namespace krohn::random_networks {
 

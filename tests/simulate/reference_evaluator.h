@@ -3,19 +3,14 @@
 // (simulate/check/), which shares no code with simulate/arithmetic.
 #pragma once
 
-#include <bit>
-#include <cmath>
-#include <memory>
-#include <optional>
-#include <span>
 #include <variant>
-#include <vector>
 
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/arithmetic/arithmetic_name.h"
 #include "krohn/simulate/arithmetic/order.h"
 #include "krohn/simulate/check/recheck_network.h"
 #include "krohn/simulate/evaluate/evaluate.h"
+#include "tests/testing.h"
 
 namespace krohn {
 

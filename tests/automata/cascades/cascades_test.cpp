@@ -23,8 +23,7 @@ Dfa gated_toggle() {
 }
 
 Cascade gated_toggle_cascade() {
-  Cascade cascade;
-  cascade.alphabet = Alphabet::of_characters("srt");
+  Cascade cascade{.alphabet = Alphabet::of_characters("srt")};
   CascadeLayer flag{2,
                     {Transformation::constant(2, 1), Transformation::constant(2, 0), Transformation::identity(2)},
                     {{0, 1, 2}, {0, 0, 0, 0, 0, 1}},
@@ -186,9 +185,7 @@ TEST_CASE("components are named when that is certain") {
 }
 
 TEST_CASE("modular arithmetic with precedence: the early stop saves the last group") {
-  ChainOptions full;
-  full.early_stop = false;
-  CHECK(checked_chain(named_language("modarith5"), full).layers.size() == 24);
+  CHECK(checked_chain(named_language("modarith5"), ChainOptions{.early_stop = false}).layers.size() == 24);
   const Dfa dfa = named_language("modarith5");
   const Cascade cascade = checked_chain(dfa);
   CHECK(cascade.layers.size() == 21);
@@ -248,8 +245,7 @@ TEST_CASE("long random words, stepping beside the automaton") {
 }
 
 TEST_CASE("the limit on contexts is met with a clear error") {
-  ChainOptions options;
-  options.max_contexts = 100;
+  ChainOptions options{.max_contexts = 100};
   CHECK_THROWS_AS(chain_decomposition(named_language("T7"), options), LimitError);
   options.max_contexts = 400;
   CHECK_NOTHROW(chain_decomposition(named_language("T7"), options));
@@ -292,8 +288,7 @@ TEST_CASE("both decompositions: every automaton with two letters and at most fou
     for_all_tables(n, 2, [](const Dfa& dfa) {
       if (dfa.letter_map(1) < dfa.letter_map(0)) return;  // the same automaton with its letters' names exchanged
       checked_holonomy(dfa);
-      ChainOptions full;
-      full.early_stop = false;
+      const ChainOptions full{.early_stop = false};
       require_reachable(checked_chain(dfa), dfa);
       require_reachable(checked_chain(dfa, full), dfa);
     });
@@ -644,8 +639,7 @@ TEST_CASE("an aperiodic automaton never gets a permutation") {
 }
 
 TEST_CASE("limits are met with a clear error") {
-  HolonomyOptions options;
-  options.max_sets = 20;
+  HolonomyOptions options{.max_sets = 20};
   CHECK_THROWS_AS(holonomy_decomposition(named_language("T6"), options), LimitError);
   options = {};
   options.max_contexts = 20;
@@ -696,10 +690,10 @@ TEST_CASE("tiles are the maximal image sets inside a set, by looking at all pair
 TEST_CASE("the outline bounds the complexity before any layer is built") {
   const auto outline_of = [](const Dfa& dfa) {
     HolonomyOutline outline;
-    HolonomyOptions options;
-    options.outline = [&](const HolonomyOutline& known) { outline = known; };
-    options.max_contexts = 1;
-    CHECK_THROWS_AS(holonomy_decomposition(dfa, options), LimitError);
+    CHECK_THROWS_AS(
+        holonomy_decomposition(
+            dfa, HolonomyOptions{.max_contexts = 1, .outline = [&](const HolonomyOutline& known) { outline = known; }}),
+        LimitError);
     return outline;
   };
   for (State n = 3; n <= 6; ++n) {
@@ -790,9 +784,8 @@ TEST_CASE("random automata: built exactly when the stamp is quasi-aperiodic") {
 }
 
 TEST_CASE("limits, degenerate automata, unreachable groups") {
-  PositionCascadeOptions options;
-  options.max_elements = 10;
-  CHECK_THROWS_WITH_AS(position_cascade(named_language("T4"), options), doctest::Contains("10 elements"), LimitError);
+  CHECK_THROWS_WITH_AS(position_cascade(named_language("T4"), PositionCascadeOptions{.max_elements = 10}),
+                       doctest::Contains("10 elements"), LimitError);
   require_position_cascade(automaton({}, 3, 2), 1);
   require_position_cascade(automaton({{0}}, 1), 1);
   require_position_cascade(automaton({{0, 2, 1}}, 3), 1);  // the swap is out of reach

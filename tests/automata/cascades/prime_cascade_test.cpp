@@ -18,9 +18,7 @@ bool is_reset(const Transformation& action) { return action.is_identity() || act
 /// Resets, shifts of Z_p with p prime, or a regular action of `largest_simple` labels; and the right automaton, by a
 /// check that shares no code.
 Cascade primes(const Dfa& dfa, const Cascade& whole, std::uint64_t largest_simple = 0) {
-  PrimeCascadeOptions options;
-  options.largest_simple = largest_simple;
-  const Cascade cascade = checked(prime_cascade(whole, options), dfa);
+  const Cascade cascade = checked(prime_cascade(whole, PrimeCascadeOptions{.largest_simple = largest_simple}), dfa);
   for (const CascadeLayer& layer : cascade.layers) {
     bool resets = true, shifts = is_prime(layer.width);
     for (const Transformation& action : layer.actions) {

@@ -83,8 +83,7 @@ struct Seen {
 void check(const Dfa& dfa, Tally& tally, Seen& seen) {
   ++tally.automata;
   const auto differ = [&](const char* what) { tally.fault(dfa, what); };
-  AlgebraOptions few;
-  few.max_elements = 300;
+  AlgebraOptions few{.max_elements = 300};
   few.green.max_r_classes = 1000;
   const Algebra algebra = analyse_within_limits(dfa, few);
   if (!algebra.green || algebra.size > 300) {
@@ -168,9 +167,8 @@ TEST_CASE("MLRegTest's languages lie in the class of their name, with its k") {
     if (entry.path().extension() != ".att") continue;
     const std::string file = entry.path().filename().string();  // 04.04.SL.4.1.3.att
     CAPTURE(file);
-    LanguageOptions options;
-    options.symbols = KROHN_TEST_DATA "/mlregtest/alph4.txt";
-    const Dfa dfa = minimise(load_language(entry.path().string(), options));
+    const Dfa dfa = minimise(
+        load_language(entry.path().string(), LanguageOptions{.symbols = KROHN_TEST_DATA "/mlregtest/alph4.txt"}));
     std::string name = file.substr(6, file.find('.', 6) - 6);
     const std::uint64_t k = std::stoull(file.substr(7 + name.size(), 1));
     const auto classes = language_classes(dfa, analyse(dfa));
@@ -202,9 +200,7 @@ TEST_CASE("parameters at their bounds") {
         Fact{"abb.*", "reverse definite", 3}}) {
     CAPTURE(regex);
     CAPTURE(name);
-    LanguageOptions options;
-    options.alphabet = "ab";
-    const Dfa dfa = minimise(load_language(std::string("regex:") + regex, options));
+    const Dfa dfa = minimise(load_language(std::string("regex:") + regex, LanguageOptions{.alphabet = "ab"}));
     const ClassVerdict verdict = named(language_classes(dfa, analyse(dfa)), name);
     REQUIRE(verdict.answer == Answer::kYes);
     CHECK(verdict.parameters.at(0).second == k);
@@ -221,9 +217,7 @@ TEST_CASE("a width is found among 999 elements, and past two million products it
 }
 
 TEST_CASE("a tier: letters that mean nothing may stand between those that count") {
-  LanguageOptions options;
-  options.alphabet = "abc";
-  const Dfa dfa = minimise(load_language("regex:c*(ac*bc*)*", options));
+  const Dfa dfa = minimise(load_language("regex:c*(ac*bc*)*", LanguageOptions{.alphabet = "abc"}));
   const auto classes = language_classes(dfa, analyse(dfa));
   CHECK(named(classes, "SL").answer == Answer::kNo);
   const ClassVerdict tsl = named(classes, "TSL");
@@ -234,10 +228,8 @@ TEST_CASE("a tier: letters that mean nothing may stand between those that count"
 }
 
 TEST_CASE("a limit leaves one answer open and not the others") {
-  LanguageOptions options;
-  options.alphabet = "ab";
-  ClassOptions limits;
-  limits.max_elements = 1;
+  const LanguageOptions options{.alphabet = "ab"};
+  const ClassOptions limits{.max_elements = 1};
   AlgebraOptions none;
   none.green.max_r_classes = 0;
   // The factor aa occurs once at most: not locally testable, and the semigroup would say that thresholds decide.

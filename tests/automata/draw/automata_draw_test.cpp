@@ -169,8 +169,7 @@ TEST_CASE("a group is drawn as its Cayley graph: an involution is one line, othe
   }
   CHECK(count(to_drawn_dot(group("Z2"), {}, &view), "node \\[shape=circle") == 1);
   CHECK(view == DrawnView::kStates);
-  DrawOptions options;
-  options.engine = "circo";
+  DrawOptions options{.engine = "circo"};
   to_drawn_dot(group("D4/standard"), options, &view);
   CHECK(view == DrawnView::kStates);
   options.view = DrawnView::kCayley;
@@ -183,8 +182,7 @@ TEST_CASE("a transition matrix has a square for every arrow, none over another, 
   std::mt19937 random(3);
   for (const State states : {61U, 100U, 300U}) {
     const Dfa dfa = random_automaton(states, 2, false, random);
-    DrawOptions options;
-    options.show_sink = true;
+    const DrawOptions options{.show_sink = true};
     DrawnView view = DrawnView::kStates;
     const std::string dot = to_drawn_dot(dfa, options, &view);
     CHECK(view == DrawnView::kMatrix);
@@ -204,8 +202,7 @@ TEST_CASE("a transition matrix has a square for every arrow, none over another, 
 }
 
 TEST_CASE("an SVG has a title, a description and colours for dark pages, and stays one SVG") {
-  DrawOptions options;
-  options.title = "a < b & c";
+  const DrawOptions options{.title = "a < b & c"};
   DrawnView view = DrawnView::kStates;
   const std::string dot = to_drawn_dot(group("S4/adjacent"), options, &view);
   const std::string svg = render_dot(dot, "svg", engine_for(view, options.engine));
@@ -233,9 +230,7 @@ TEST_CASE("the terminal shows every cell, and a star for every group") {
 TEST_CASE("large boxes are given by their numbers, and classes past the limit are counted") {
   const Dfa dfa = named_language("T5");
   const Algebra algebra = analyse(dfa);
-  EggBoxOptions options;
-  options.max_side = 4;
-  options.max_classes = 3;
+  const EggBoxOptions options{.max_side = 4, .max_classes = 3};
   const std::string text = egg_box_text(dfa, algebra, options);
   CHECK(text.find("(too large to draw)") != std::string::npos);
   CHECK(text.find("… and 2 more D-classes") != std::string::npos);

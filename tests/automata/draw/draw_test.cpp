@@ -87,12 +87,8 @@ TEST_CASE("a small acceptor is drawn state by state") {
   CHECK(count(dot, "start -> 0;") == 1);
   CHECK(count(dot, "[0-9] -> [0-9]") == 3);  // b and c share an arrow
   CHECK(dot.find("\" b, c \"") != std::string::npos);
-  DrawOptions options;
-  options.show_sink = true;
-  options.title = "say \"a\\b\"";
-  options.left_to_right = false;
-  options.colour_components = false;
-  const std::string full = to_drawn_dot(dfa, options);
+  const std::string full = to_drawn_dot(
+      dfa, DrawOptions{.colour_components = false, .left_to_right = false, .show_sink = true, .title = "say \"a\\b\""});
   CHECK(count(full, "\n  [0-9]+ \\[label=") == 4);
   CHECK(full.find("label=\"say \\\"a\\\\b\\\"\"") != std::string::npos);
   CHECK(full.find("rankdir=TB") != std::string::npos);
@@ -120,16 +116,14 @@ TEST_CASE("dense machines become a table, large ones their components") {
   CHECK(table.find("sum &lt;11&gt;") != std::string::npos);
   CHECK_NOTHROW(render_dot(table, "svg", "dot"));
 
-  DrawOptions components;
-  components.view = DrawnView::kComponents;
+  const DrawOptions components{.view = DrawnView::kComponents};
   const std::string ring = to_drawn_dot(cycle(500, 2, false), components, &view);
   CHECK(view == DrawnView::kComponents);
   to_drawn_dot(cycle(1001, 2, false), {}, &view);  // past what a matrix shows
   CHECK(view == DrawnView::kComponents);
   CHECK(ring.find("500 states\\nconnected by 0, 1") != std::string::npos);
 
-  DrawOptions options;
-  options.max_states = 20;
+  DrawOptions options{.max_states = 20};
   const std::string some = to_drawn_dot(chain_of_pairs(5), options, &view);
   CHECK(view == DrawnView::kStates);
   options.max_states = 8;

@@ -15,14 +15,8 @@ Dfa value(const std::string& expression, const LanguageOptions& options = {}) {
   return minimise(to_dfa(load_expression(expression, options), 1'000'000));
 }
 
-/// "" or the message of the InputError.
 std::string complaint(const std::string& expression) {
-  try {
-    load_expression(expression);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return test::error_of([&] { load_expression(expression); });
 }
 
 }  // namespace
@@ -136,9 +130,8 @@ TEST_CASE("what is not an expression is refused with a column") {
 }
 
 TEST_CASE("--alphabet adds letters, for regular expressions and for what ~ ranges over") {
-  LanguageOptions options;
-  options.alphabet = "abc";
-  CHECK_FALSE(distinguishing_word(value("~regex:a*", options), parse_regex("[abc]*[bc][abc]*")));
+  CHECK_FALSE(
+      distinguishing_word(value("~regex:a*", LanguageOptions{.alphabet = "abc"}), parse_regex("[abc]*[bc][abc]*")));
 }
 
 TEST_CASE("expr: is a language wherever one is") {
@@ -167,9 +160,7 @@ TEST_CASE("what stays nondeterministic inside is complemented and compared all t
   CHECK(std::holds_alternative<Nfa>(kept));
   CHECK(value("~(" + big + ") & " + big).states() == 1);
   CHECK_FALSE(distinguishing_word(value(big + " - regex:b*"), parse_regex("(a|b)*a(a|b){14}")));
-  LanguageOptions few;
-  few.max_states = 1000;
-  CHECK_THROWS_AS(load_expression("~(" + big + ")", few), LimitError);
+  CHECK_THROWS_AS(load_expression("~(" + big + ")", LanguageOptions{.max_states = 1000}), LimitError);
 }
 
 TEST_CASE("any text is an expression or refused") {

@@ -135,9 +135,7 @@ TEST_CASE("names are read whatever their case, spaces and brackets") {
   }
   CHECK(named_language("ModArith5-strict") == named_language("modarith-strict:m=5"));
   CHECK(named_language("random:10,letters=4,seed=1") == named_language("random:seed=1,letters=4,m=10"));
-  LanguageOptions options;
-  options.generators = "transpositions";
-  CHECK(named_language("S5", options) == named_language("s5/Transpositions"));
+  CHECK(named_language("S5", LanguageOptions{.generators = "transpositions"}) == named_language("s5/Transpositions"));
 }
 
 TEST_CASE("wrong names are refused with what was meant") {
@@ -171,8 +169,7 @@ TEST_CASE("wrong names are refused with what was meant") {
     CAPTURE(fact.name);
     CHECK_THROWS_WITH_AS(named_language(fact.name), doctest::Contains(fact.hint), InputError);
   }
-  LanguageOptions options;
-  options.generators = "all";
+  const LanguageOptions options{.generators = "all"};
   CHECK_THROWS_AS(named_language("sum5", options), InputError);
   CHECK_THROWS_AS(named_language("S5/swaps", options), InputError);
 }
@@ -210,8 +207,7 @@ TEST_CASE("what would be too large is refused before it is built") {
     CAPTURE(name);
     CHECK_THROWS_AS(named_language(name), LimitError);
   }
-  LanguageOptions options;
-  options.max_states = 100;
+  const LanguageOptions options{.max_states = 100};
   CHECK_THROWS_AS(named_language("S5", options), LimitError);
   CHECK(named_language("S4", options).states() == 24);
 }

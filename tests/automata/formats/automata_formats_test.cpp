@@ -43,8 +43,7 @@ TEST_CASE("every file of the corpus loads, and three minimisers agree on its siz
       const std::string name = entry.path().filename().string();
       if (name == "alph4.txt") continue;
       CAPTURE(name);
-      LanguageOptions options;
-      options.max_states = 100'000;
+      LanguageOptions options{.max_states = 100'000};
       if (entry.path().extension() == ".att") options.symbols = data + "/mlregtest/alph4.txt";
       const Dfa dfa = read_automaton_file(entry.path().string(), options);
       const Dfa minimal = minimise(dfa);
@@ -56,8 +55,7 @@ TEST_CASE("every file of the corpus loads, and three minimisers agree on its siz
 }
 
 TEST_CASE("MLRegTest's alphabet is its symbol table's, and a missing arc rejects") {
-  LanguageOptions options;
-  options.symbols = data + "/mlregtest/alph4.txt";
+  const LanguageOptions options{.symbols = data + "/mlregtest/alph4.txt"};
   const Dfa dfa = read_automaton_file(data + "/mlregtest/04.04.SL.4.1.3.att", options);
   CHECK(dfa.alphabet() == Alphabet::of_characters("abcd"));
   CHECK(accepts(dfa, "bbb"));
@@ -76,9 +74,7 @@ TEST_CASE("the protocols are Mealy machines: their last output, or their traces"
   CHECK(dfa.output_names()[dfa.output(dfa.initial())] == "-");
   const Word hello = dfa.alphabet().parse_word("ClientHelloRSA ClientKeyExchange ChangeCipherSpec Finished");
   CHECK(dfa.output_names()[dfa.output(dfa.run(hello))] == "ChangeCipherSpec & Finished");
-  LanguageOptions labels;
-  labels.mealy_as_labels = true;
-  const Dfa traces = read_automaton_file(tls, labels);
+  const Dfa traces = read_automaton_file(tls, LanguageOptions{.mealy_as_labels = true});
   CHECK(traces.is_acceptor());
   CHECK(traces.states() == 8);
   const auto fatal = traces.alphabet().find("Finished/Alert Fatal (Unexpected message) & ConnectionClosed");
@@ -122,9 +118,7 @@ TEST_CASE("a nondeterministic file whose deterministic automaton would need 2^10
   const Nfa nfa = to_nfa(read_mata(text, "text"), "text");
   CHECK(nfa.states() == 2005);
   CHECK(nfa.size() == 2005 * 2 + 5);  // 2,005 transitions on both classes, 5 on one
-  LanguageOptions options;
-  options.max_states = 100'000;
-  CHECK_THROWS_AS(read_automaton(text, "text", FileFormat::kMata, options), LimitError);
+  CHECK_THROWS_AS(read_automaton(text, "text", FileFormat::kMata, LanguageOptions{.max_states = 100'000}), LimitError);
 }
 
 TEST_CASE("files come back exactly through every format that is written") {
@@ -158,15 +152,13 @@ TEST_CASE("what cannot be read or written is said in one message") {
   CHECK(error_of(scratch / "empty").find("neither the name nor the content") != std::string::npos);
   CHECK(error_of(scratch / "net.safetensors").find("a network, not an automaton") != std::string::npos);
   CHECK(error_of(data).find("cannot read: Is a directory") != std::string::npos);
-  LanguageOptions options;
-  options.format = "pdf";
+  LanguageOptions options{.format = "pdf"};
   CHECK(error_of(scratch / "parity.dot", options).find("the format \"pdf\" is not known") != std::string::npos);
   options.format = "att";
   options.symbols = "/nonexistent/table";
   CHECK(error_of(scratch / "parity.dot", options) == "/nonexistent/table: cannot read: No such file or directory");
-  LanguageOptions small;
-  small.max_states = 3;
-  CHECK_THROWS_AS(read_automaton_file(data + "/mata/b-armc-incl-hard-aut1.mata", small), LimitError);
+  CHECK_THROWS_AS(read_automaton_file(data + "/mata/b-armc-incl-hard-aut1.mata", LanguageOptions{.max_states = 3}),
+                  LimitError);
   const Dfa dfa = samples::machines(1, samples::plain_alphabets(), samples::accepting()).front();
   CHECK_THROWS_AS(write_automaton_file(dfa, scratch / "x.unknown"), InputError);
 }
@@ -314,8 +306,7 @@ TEST_CASE("GAP: two semigroups ask which") {
       "S := Semigroup( Transformation( [ 2, 1, 3 ] ) );\nT := Semigroup( Transformation( [ 2, 3, 1 ] ) );\n";
   CHECK(error_of([&] { read(text); }) ==
         "s.g: 2 semigroups: S (s.g:1:6), T (s.g:2:6). Say which with --semigroup NAME");
-  LanguageOptions options;
-  options.semigroup = "S";
+  LanguageOptions options{.semigroup = "S"};
   CHECK(elements(read(text, options)) == 2);
   options.semigroup = "T";
   CHECK(elements(read(text, options)) == 3);

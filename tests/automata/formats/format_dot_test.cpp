@@ -104,9 +104,8 @@ TEST_CASE("Mealy machines are told by their labels") {
   CHECK(write_dot(again) == write_dot(mealy));
   CHECK(to_moore(again) == to_moore(mealy));
 
-  LanguageOptions labels;
-  labels.mealy_as_labels = true;
-  const Dfa traces = to_dfa(std::get<Draft>(read_dot(fixed, "f.dot", labels)), "f.dot");
+  const Dfa traces =
+      to_dfa(std::get<Draft>(read_dot(fixed, "f.dot", LanguageOptions{.mealy_as_labels = true})), "f.dot");
   CHECK(traces.states() == 3);  // the machine's, and a sink
   CHECK(traces.accepts(traces.run(Word{*traces.alphabet().find("c/x y"), *traces.alphabet().find("b/1")})));
   CHECK_FALSE(traces.accepts(traces.run(Word{*traces.alphabet().find("b/0")})));

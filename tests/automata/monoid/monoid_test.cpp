@@ -121,8 +121,7 @@ TEST_CASE("groups: S_3 and S_4 solvable, A_5 and S_5 not; modular arithmetic has
 }
 
 TEST_CASE("a monoid past the limit leaves local properties unknown and says so") {
-  AlgebraOptions options;
-  options.max_elements = 100;
+  AlgebraOptions options{.max_elements = 100};
   const Algebra algebra = analyse(named_language("T5"), options);
   CHECK(algebra.size == 3125);
   CHECK(algebra.verdict("aperiodic").answer == Answer::kNo);
@@ -143,8 +142,7 @@ TEST_CASE("MLRegTest: the classes of the files come out") {
     if (entry.path().extension() != ".att") continue;
     const std::string name = entry.path().filename().string();
     CAPTURE(name);
-    LanguageOptions options;
-    options.symbols = folder + "/alph4.txt";
+    LanguageOptions options{.symbols = folder + "/alph4.txt"};
     const Algebra algebra = analyse(minimise(load_language(entry.path().string(), options)));
     const auto field = [&](int number) {  // alphabet.tier.CLASS.k.j.i
       std::istringstream fields(name);

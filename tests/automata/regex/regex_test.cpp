@@ -20,9 +20,7 @@ namespace {
 void check_expression(const std::string& expression, const std::string& ecma, const std::string& alphabet, bool search,
                       bool ignore_case) {
   CAPTURE(expression);
-  RegexOptions options;
-  options.alphabet = Alphabet::of_characters(alphabet);
-  options.search = search;
+  const RegexOptions options{.alphabet = Alphabet::of_characters(alphabet), .search = search};
   const Dfa dfa = parse_regex(expression, options);
   const RegexTree tree = parse_regex_syntax(expression, options.alphabet, 100'000, search);
   const RegexLetters letters = letters_of(tree, options.alphabet);
@@ -142,8 +140,7 @@ TEST_CASE("automata, relations and derivatives agree on every small expression w
   for (std::size_t i = small.size(); i-- > 0;) small.push_back("(" + small[i] + ")*");
   for (const auto& list : {small, composed(small, atoms), composed(atoms, small)})
     expressions.insert(expressions.end(), list.begin(), list.end());
-  RegexOptions options;
-  options.alphabet = Alphabet::of_characters("a-\n");
+  RegexOptions options{.alphabet = Alphabet::of_characters("a-\n")};
   std::size_t round = 0;
   for (const std::string& expression : expressions) {
     options.search = ++round % 2 == 0;
@@ -168,12 +165,7 @@ TEST_CASE("what flags and boundaries cannot do is said with its column") {
         Fact{"(?>a)", "regex:1: groups are"}, Fact{"[\\b]", "regex:2: \\b reads no character"},
         Fact{"[a\\z]", "regex:3: \\z reads no character"}}) {
     CAPTURE(fact.expression);
-    std::string message;
-    try {
-      parse_regex(fact.expression);
-    } catch (const InputError& error) {
-      message = error.what();
-    }
+    const std::string message = test::error_of([&] { parse_regex(fact.expression); });
     CAPTURE(message);
     CHECK(message.starts_with(fact.begins));
   }
@@ -200,8 +192,7 @@ std::string names_of(const Dfa& dfa) {
 bool accepts(const Dfa& dfa, std::string_view word) { return dfa.accepts(dfa.run(dfa.alphabet().parse_word(word))); }
 
 RegexOptions over(std::string_view alphabet) {
-  RegexOptions options;
-  options.alphabet = parse_alphabet(alphabet);
+  const RegexOptions options{.alphabet = parse_alphabet(alphabet)};
   return options;
 }
 
@@ -503,8 +494,7 @@ TEST_CASE("what would explode is refused at once") {
     CAPTURE(std::string(expression));
     CHECK_THROWS_WITH_AS(parse_regex(expression), doctest::Contains("max_expression_size"), InputError);
   }
-  RegexOptions small;
-  small.max_expression_size = 10;
+  RegexOptions small{.max_expression_size = 10};
   CHECK_THROWS_WITH_AS(parse_regex("abcdef", small), doctest::Contains("regex:6: "), InputError);
   small = {};
   small.max_states = 1000;

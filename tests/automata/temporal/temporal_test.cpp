@@ -167,9 +167,7 @@ TEST_CASE("random formulas, of the future, of the past and of both, mean on ever
       return has_future ? ltlf_automaton(text, options) : past_ltl_automaton(text, options);
     };
     compare(formula, read({}), {{0, 1}, {1, 2}}, 6, !has_future);
-    TemporalOptions valuations;
-    valuations.propositions = Propositions::kValuations;
-    const Dfa dfa = read(valuations);
+    const Dfa dfa = read(TemporalOptions{.propositions = Propositions::kValuations});
     compare(formula, dfa, valuations_in(dfa.alphabet()), 4, !has_future);
     CHECK(minimise(dfa) == dfa);
     CHECK(tells_letters_apart(dfa));
@@ -185,9 +183,9 @@ TEST_CASE("formulas that people write") {
         Fact{"G(a -> X b)", "(b|ab)*"}, Fact{"G(a -> N b)", "(b|ab)*a?"}, Fact{"X X !X true", "(a|b)(a|b)(a|b)"},
         Fact{"(a | b) & X a", "(a|b)a(a|b)*"}, Fact{"G((!Y true) -> a) & F b", "aa*b(a|b)*"}}) {
     CAPTURE(fact.formula);
-    TemporalOptions options;
-    options.alphabet = Alphabet::of_characters("ab");
-    CHECK_FALSE(distinguishing_word(ltlf_automaton(fact.formula, options), parse_regex(fact.regex)));
+    CHECK_FALSE(
+        distinguishing_word(ltlf_automaton(fact.formula, TemporalOptions{.alphabet = Alphabet::of_characters("ab")}),
+                            parse_regex(fact.regex)));
   }
   CHECK_FALSE(distinguishing_word(load_language("pltl:a & Y b"), load_language("regex:(a|b)*ba")));
   LanguageOptions valuations;
@@ -215,8 +213,7 @@ TEST_CASE("mistakes are said with their column, and limits are met") {
     CHECK_THROWS_WITH_AS(ltlf_automaton(fact.formula), doctest::Contains(fact.says), InputError);
   }
   CHECK_THROWS_WITH_AS(past_ltl_automaton("F a"), doctest::Contains("ltlf: takes them"), InputError);
-  TemporalOptions options;
-  options.alphabet = Alphabet::of_characters("ab");
+  TemporalOptions options{.alphabet = Alphabet::of_characters("ab")};
   CHECK_THROWS_WITH_AS(ltlf_automaton("F c", options), doctest::Contains("no letter"), InputError);
   options.max_states = 5;
   CHECK_THROWS_AS(ltlf_automaton("X X X X X X X X a", options), LimitError);
@@ -235,8 +232,7 @@ TEST_CASE("mistakes are said with their column, and limits are met") {
 }
 
 TEST_CASE("formulas of many propositions") {
-  TemporalOptions options;
-  options.propositions = Propositions::kValuations;
+  const TemporalOptions options{.propositions = Propositions::kValuations};
   std::string all = "p0", obeyed = "true", each = "true";
   for (int i = 1; i < 30; ++i) all += fmt::format(" & p{}", i);
   for (int i = 0; i < 5; ++i) obeyed += fmt::format(" & G(p{} -> N q{})", i, i);
@@ -255,8 +251,7 @@ TEST_CASE("formulas of many propositions") {
 }
 
 TEST_CASE("an automaton without its letters leads where the automaton does") {
-  TemporalOptions options;
-  options.propositions = Propositions::kValuations;
+  const TemporalOptions options{.propositions = Propositions::kValuations};
   std::string obeyed = "F a";
   for (int i = 0; i < 4; ++i) obeyed += fmt::format(" & G(p{} -> N q{})", i, i);
   const Dfa dfa = ltlf_automaton(obeyed, options);
@@ -289,8 +284,7 @@ TEST_CASE("an automaton without its letters leads where the automaton does") {
 }
 
 TEST_CASE("languages over different propositions are compared over all of them") {
-  LanguageOptions options;
-  options.alphabet = "valuations";
+  LanguageOptions options{.alphabet = "valuations"};
   const auto read = [&](const std::string& text) { return load_language("ltlf:" + text, options); };
   CHECK_FALSE(distinguishing_word(read("F a"), read("F (a | (b & !b))")));
   CHECK_FALSE(distinguishing_word(read("F a | G !a"), read("true")));
@@ -320,8 +314,7 @@ TEST_CASE("languages over different propositions are compared over all of them")
 
 TEST_CASE("a named character is a letter of its own, out of a class") {
   const auto over = [](const char* alphabet) {
-    LanguageOptions options;
-    options.alphabet = alphabet;
+    const LanguageOptions options{.alphabet = alphabet};
     return options;
   };
   for (const char* alphabet : {"unicode", "a-z", "ab", "bytes"}) {

@@ -1,15 +1,9 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <numeric>
-#include <set>
-
 #include "krohn/automata/cascades/holonomy.h"
 #include "krohn/automata/cascades/prime_cascade.h"
 #include "krohn/constructions/actions/based_action.h"
-#include "krohn/groups/base/error.h"
 #include "tests/automata/cascades/checked_cascades.h"
 #include "tests/constructions/sample_automata.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

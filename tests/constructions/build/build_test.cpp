@@ -1,11 +1,4 @@
-#include <doctest/doctest.h>
 #include <Eigen/Core>
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <random>
-#include <tuple>
 
 #include "krohn/automata/cascades/holonomy.h"
 #include "krohn/automata/cascades/prime_cascade.h"
@@ -18,10 +11,10 @@
 #include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/exactness/exactness.h"
 #include "krohn/constructions/files/network_file.h"
-#include "krohn/groups/base/error.h"
 #include "tests/automata/bestiary.h"
 #include "tests/constructions/reference.h"
 #include "tests/constructions/sample_automata.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 
@@ -670,8 +663,7 @@ TEST_CASE("every possible row builds a network that tracks its automaton and has
                                random_automaton(8, 5, 2)})
     for (const PlanRow& row : plan(automaton, {})) {
       CAPTURE(row.construction);
-      BuildOptions wishes;
-      wishes.construction = row.construction;
+      const BuildOptions wishes{.construction = row.construction};
       if (!row.possible) {
         CHECK(row.reason.size() > 20);
         CHECK_THROWS_AS(build(automaton, wishes), InputError);
@@ -699,8 +691,7 @@ TEST_CASE("where constructions are exact") {
         Fact{"integral-cyclotomic", {}, true}, Fact{"integral-standard", {}, true},
         Fact{"cascade-chain", KeyStyle::kUnit, false}, Fact{"cascade-chain", KeyStyle::kDoubled, true}}) {
     CAPTURE(fact.construction);
-    BuildOptions wishes;
-    wishes.keys = fact.keys;
+    const BuildOptions wishes{.keys = fact.keys};
     const std::string name = std::string(fact.construction) + (fact.keys ? "-reflections" : "");
     CHECK(row_of(plan(counter(5, {1}), wishes), name).exact_in == (fact.exact ? all : std::vector<Precision>{}));
   }
@@ -712,8 +703,7 @@ TEST_CASE("where constructions are exact") {
 
 TEST_CASE("H_0 = (1, …, n) is exact while n fits the significand, half of that with doubled keys") {
   const auto exact_in = [](State n, std::optional<KeyStyle> keys) {
-    BuildOptions wishes;
-    wishes.keys = keys;
+    const BuildOptions wishes{.keys = keys};
     return row_of(plan(counter(n, {1}), wishes), "permutation-vector").exact_in.size();
   };
   // Primes, so that the natural action is used.
@@ -726,8 +716,7 @@ TEST_CASE("H_0 = (1, …, n) is exact while n fits the significand, half of that
 
 TEST_CASE("wishes narrow the choice, and what does not fit is said") {
   const Dfa z60 = counter(60, {1, 59});
-  BuildOptions few;
-  few.max_reflections = 1;
+  BuildOptions few{.max_reflections = 1};
   CHECK(chosen(z60, few) == "cascade-single-reflections");  // exact
   few.max_dimension = 3;
   CHECK(chosen(z60, few) == "two-layer-reflections");
@@ -737,38 +726,28 @@ TEST_CASE("wishes narrow the choice, and what does not fit is said") {
   CHECK(chosen(z60, few).empty());
   CHECK_THROWS_AS(build(z60, few), InputError);
 
-  BuildOptions one;
-  one.max_reflections = 1;
-  CHECK_THROWS_WITH_AS(build(word_problem("S5", "all"), one),
+  CHECK_THROWS_WITH_AS(build(word_problem("S5", "all"), BuildOptions{.max_reflections = 1}),
                        doctest::Contains("--construction cascade-single-reflections tries longer"), InputError);
 
-  BuildOptions small;
-  small.max_dimension = 8;
+  BuildOptions small{.max_dimension = 8};
   CHECK(chosen(z60, small) == "integral-cyclotomic");
   small.max_dimension = 2;
   CHECK(chosen(z60, small) == "rotation");
 
-  BuildOptions keyed;
-  keyed.keys = KeyStyle::kDoubled;
+  BuildOptions keyed{.keys = KeyStyle::kDoubled};
   CHECK(chosen(point_action("S5", "standard"), keyed) == "permutation-reflections");
   keyed.construction = "permutation";
   CHECK(build(point_action("S5", "standard"), keyed).layers[0].dimension == 10);
   CHECK(chosen(ends_in_abb(), [] {
-          BuildOptions wishes;
-          wishes.keys = KeyStyle::kUnit;
+          const BuildOptions wishes{.keys = KeyStyle::kUnit};
           return wishes;
         }()) == "cascade-single-reflections");  // of resets in rows, which have no keys to round
 
-  BuildOptions inexact;
-  inexact.construction = "rotation";
-  inexact.exact = true;
-  inexact.precision = Precision::kBf16;
-  CHECK_THROWS_WITH_AS(build(z60, inexact), "rotation does not fit: it is not bit-exact in bf16", InputError);
-  BuildOptions unknown;
-  unknown.construction = "magic";
-  CHECK_THROWS_AS(plan(z60, unknown), InputError);
-  BuildOptions impossible;
-  impossible.construction = "permutation";
+  CHECK_THROWS_WITH_AS(
+      build(z60, BuildOptions{.construction = "rotation", .precision = Precision::kBf16, .exact = true}),
+      "rotation does not fit: it is not bit-exact in bf16", InputError);
+  CHECK_THROWS_AS(plan(z60, BuildOptions{.construction = "magic"}), InputError);
+  const BuildOptions impossible{.construction = "permutation"};
   CHECK_THROWS_WITH_AS(build(ends_in_abb(), impossible),
                        "permutation is impossible: letter \"s0\" is not a bijection: it takes states 0 and 1 both to 1",
                        InputError);

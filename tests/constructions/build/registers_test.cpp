@@ -1,25 +1,16 @@
 // One layer of registers: built for all small languages in which no idempotents cross, right and of norm 1, and never
 // for one in which they do.
 
-#include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
-#include <numeric>
-#include <random>
-#include <set>
-
 #include "krohn/automata/language.h"
 #include "krohn/automata/monoid/witness_check.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/constructions/build/builders.h"
 #include "krohn/constructions/exactness/exactness.h"
 #include "krohn/constructions/registers/find_registers.h"
-#include "krohn/groups/base/error.h"
 #include "tests/algebra_campaign.h"
 #include "tests/constructions/reference.h"
 #include "tests/constructions/sample_automata.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

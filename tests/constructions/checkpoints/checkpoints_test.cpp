@@ -1,14 +1,7 @@
-#include <doctest/doctest.h>
-
-#include <set>
-#include <string>
-#include <vector>
-
 #include "krohn/automata/language.h"
 #include "krohn/constructions/checkpoints/checkpoint_config.h"
 #include "krohn/constructions/checkpoints/export_checkpoint.h"
-#include "krohn/groups/base/error.h"
-#include "tests/error_of.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 
@@ -61,9 +54,7 @@ TEST_CASE("members that do not change the logits, or are null, are let pass") {
 }
 
 TEST_CASE("a config is what format_config wrote, and hostile JSON is refused briefly") {
-  CheckpointConfig config;
-  config.hidden_size = 16;
-  config.vocabulary = 4;
+  CheckpointConfig config{.hidden_size = 16, .vocabulary = 4};
   for (const auto family : {CheckpointConfig::Family::kDeltaNet, CheckpointConfig::Family::kGatedDeltaProduct}) {
     config.family = family;
     config.silu_keys = family == CheckpointConfig::Family::kGatedDeltaProduct;
@@ -125,9 +116,7 @@ TEST_CASE("steps are found for the maps that are steps, and for no others") {
 }
 
 TEST_CASE("groups are followed on few points, others on their states, and merges only where they can be made") {
-  LanguageOptions swaps;
-  swaps.generators = "transpositions";
-  const Dfa s5 = named_language("S5", swaps);
+  const Dfa s5 = named_language("S5", LanguageOptions{.generators = "transpositions"});
   const auto five = point_steps(s5, tracked_states(s5), false);
   REQUIRE(five);
   CHECK(five->points == 5);
@@ -141,9 +130,7 @@ TEST_CASE("groups are followed on few points, others on their states, and merges
 }
 
 TEST_CASE("the walk of S5 by swaps meets most states before it comes back to one, and every state has a letter") {
-  LanguageOptions swaps;
-  swaps.generators = "transpositions";
-  const Dfa s5 = named_language("S5", swaps);
+  const Dfa s5 = named_language("S5", LanguageOptions{.generators = "transpositions"});
   const auto walk = state_walk(s5);
   std::set<State> met;
   State state = s5.initial();

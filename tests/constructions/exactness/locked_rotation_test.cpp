@@ -1,16 +1,8 @@
 #include "krohn/constructions/exactness/locked_rotation.h"
-
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <numbers>
-#include <numeric>
-
 #include "krohn/constructions/build/planner.h"
-#include "krohn/groups/base/error.h"
 #include "tests/constructions/reference.h"
 #include "tests/constructions/sample_automata.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 
@@ -189,8 +181,7 @@ TEST_CASE("networks of locked rotations are offered where the search succeeds, a
                            Fact{counter(11, all_shifts(11)), "rotation-grid", kBf16, 0, {}},
                            Fact{word_problem("Z3xZ6", "standard"), "rotation-locked", kFp32, 4, {kFp32}}}) {
     CAPTURE(fact.construction);
-    BuildOptions wishes;
-    wishes.precision = fact.wished;
+    BuildOptions wishes{.precision = fact.wished};
     const auto rows = plan(fact.automaton, wishes);
     const auto row = std::find_if(rows.begin(), rows.end(),
                                   [&](const PlanRow& plan) { return plan.construction == fact.construction; });
@@ -213,10 +204,7 @@ TEST_CASE("networks of locked rotations are offered where the search succeeds, a
 }
 
 TEST_CASE("few numbers of state, exact in one precision: the planner takes a locked rotation") {
-  BuildOptions wishes;
-  wishes.exact = true;
-  wishes.precision = kFp32;
-  wishes.max_dimension = 4;
+  BuildOptions wishes{.precision = kFp32, .max_dimension = 4, .exact = true};
   CHECK(build(counter(60, {1, 59}), wishes).provenance.construction == "rotation-grid");
   wishes.max_dimension = 2;
   CHECK(build(counter(7, {1, 6}), wishes).provenance.construction == "rotation-locked");

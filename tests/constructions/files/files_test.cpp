@@ -1,20 +1,10 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cstring>
-#include <functional>
-#include <limits>
-#include <random>
-
 #include "krohn/constructions/build/build_bilinear.h"
 #include "krohn/constructions/build/cascade_network.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/atomic_file.h"
-#include "krohn/groups/base/error.h"
-#include "tests/error_of.h"
-#include "tests/scratch.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 
@@ -75,12 +65,8 @@ Eigen::MatrixXd random_matrix(std::mt19937& random, Eigen::Index rows, Eigen::In
 
 /// One matrix of every form and then some, all 4×4.
 std::vector<Matrix> all_forms(std::mt19937& random) {
-  Reflection swap;
-  swap.entries = {{0, 1}, {2, -1}};
-  swap.scale_squared_denominator = 2;
-  Reflection tilted;
-  tilted.plane = 1;
-  tilted.angle = {-3, 7};
+  const Reflection swap{.entries = {{0, 1}, {2, -1}}, .scale_squared_denominator = 2};
+  const Reflection tilted{.plane = 1, .angle = {-3, 7}};
   Reflection half = swap;
   half.beta = 1.0 / 3;
   return {
@@ -105,10 +91,7 @@ std::vector<Matrix> all_forms(std::mt19937& random) {
 /// Two layers that use every part of a network. What they compute does not matter here, only that they are well-formed.
 Network everything() {
   std::mt19937 random(5);
-  Layer first;
-  first.dimension = 4;
-  first.columns = 2;
-  first.labels = 2;
+  Layer first{.dimension = 4, .columns = 2, .labels = 2};
   first.decoder.codewords = {random_matrix(random, 4, 2), random_matrix(random, 4, 2), random_matrix(random, 4, 2)};
   first.decoder.label_of = {1, 0, 1};
   first.decoder.book = {0, 0, 1};
@@ -216,9 +199,7 @@ TEST_CASE("whatever the planner can build survives a file") {
     for (const PlanRow& row : plan(dfa, {})) {
       if (!row.possible) continue;
       CAPTURE(row.construction);
-      BuildOptions wishes;
-      wishes.construction = row.construction;
-      const Network network = build(dfa, wishes);
+      const Network network = build(dfa, BuildOptions{.construction = row.construction});
       check_same(from_tensors(to_tensors(network), "f"), network);
       ++built;
     }

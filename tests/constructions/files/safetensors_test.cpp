@@ -1,14 +1,6 @@
 #include "krohn/constructions/files/safetensors.h"
-
-#include <doctest/doctest.h>
-
-#include <cstring>
-#include <string>
-
 #include "krohn/groups/base/atomic_file.h"
-#include "krohn/groups/base/error.h"
-#include "tests/error_of.h"
-#include "tests/scratch.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 using krohn::test::Scratch;
@@ -30,8 +22,7 @@ Tensor bytes_tensor(std::vector<std::uint64_t> shape, std::string dtype, std::si
 }
 
 TensorFile example() {
-  TensorFile file;
-  file.metadata = {{"format", "krohn"}, {"ключ", "\"quoted\"\n"}};
+  TensorFile file{.metadata = {{"format", "krohn"}, {"ключ", "\"quoted\"\n"}}};
   file.tensors["odd"] = bytes_tensor({3}, "U8", 3, 1);
   file.tensors["a.matrix"] = bytes_tensor({2, 3}, "F64", 48, 2);
   file.tensors["scalar"] = bytes_tensor({}, "I32", 4, 3);

@@ -1,20 +1,12 @@
-#include <doctest/doctest.h>
 #include <boost/math/constants/constants.hpp>
 #include <boost/multiprecision/cpp_bin_float.hpp>
 #include <boost/multiprecision/cpp_int.hpp>
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <functional>
-#include <numbers>
-
 #include "krohn/constructions/build/builders.h"
 #include "krohn/constructions/network/matrix.h"
 #include "krohn/constructions/network/network.h"
-#include "krohn/groups/base/error.h"
 #include "tests/constructions/sample_automata.h"
-#include "tests/error_of.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 namespace mp = boost::multiprecision;
@@ -114,9 +106,7 @@ TEST_CASE("turns: the exact values are exact, the others are right to an ulp or 
 namespace {
 
 Reflection key(std::vector<Reflection::Entry> entries, double beta) {
-  Reflection reflection;
-  reflection.entries = std::move(entries);
-  reflection.beta = beta;
+  const Reflection reflection{.entries = std::move(entries), .beta = beta};
   return reflection;
 }
 

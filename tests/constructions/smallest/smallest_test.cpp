@@ -1,21 +1,15 @@
-#include "krohn/constructions/smallest/smallest.h"
-
-#include <doctest/doctest.h>
-
-#include <algorithm>
 #include <boost/multiprecision/cpp_int.hpp>
-#include <map>
-#include <set>
 
 #include "krohn/automata/monoid/algebra.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/constructions/smallest/finite_values.h"
-#include "krohn/groups/base/error.h"
+#include "krohn/constructions/smallest/smallest.h"
 #include "krohn/groups/permutations/group_elements.h"
 #include "krohn/groups/representations/least_representation.h"
 #include "krohn/groups/structure/series.h"
 #include "tests/brute_force.h"
 #include "tests/constructions/sample_automata.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

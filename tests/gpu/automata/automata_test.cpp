@@ -1,13 +1,11 @@
-#include <doctest/doctest.h>
-
+#include "tests/gpu/automata.h"
 #include "krohn/gpu/automata/long_word.h"
 #include "krohn/gpu/automata/stored_word.h"
 #include "krohn/gpu/automata/symbol_table.h"
 #include "krohn/gpu/device/device.h"
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/run/run_dfa.h"
 #include "krohn/simulate/words/word.h"
-#include "tests/gpu/automata.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

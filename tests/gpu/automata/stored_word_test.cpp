@@ -1,10 +1,7 @@
 #include "krohn/gpu/automata/stored_word.h"
-
-#include <doctest/doctest.h>
-
 #include "krohn/gpu/device/device.h"
-#include "krohn/groups/base/error.h"
 #include "tests/gpu/automata.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,11 +1,7 @@
 // Needs a CUDA device; CTest reads "skipped:" and reports the test as skipped where there is none. Everything that runs
 // on a device is compared with the processor's own code for it, number by number.
 
-#include <doctest/doctest.h>
-
-#include <cmath>
 #include <cstdio>
-#include <vector>
 
 #include "krohn/automata/language.h"
 #include "krohn/constructions/checkpoints/export_checkpoint.h"
@@ -16,7 +12,6 @@
 #include "krohn/gpu/networks/sample_words.h"
 #include "krohn/gpu/training/linear_model_words.h"
 #include "krohn/gpu/training/stepper.h"
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/learned/model_operations.h"
 #include "krohn/simulate/models/cell_model.h"
@@ -29,6 +24,7 @@
 #include "tests/gpu/samples.h"
 #include "tests/gpu/trained_shapes.h"
 #include "tests/simulate/formed_networks.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 using namespace krohn::formed_networks;
@@ -124,8 +120,7 @@ TEST_CASE("trained models on the device answer as on the processor") {
       CAPTURE(shape);
       const auto task = make_task(name, {});
       const auto model = make_model<float>(shape, *task, 3);
-      EvaluateModelOptions options;
-      options.words = 100;
+      const EvaluateModelOptions options{.words = 100};
       const ModelAccuracy expected = evaluate_model(*model, *task, 333, options);
       const ModelAccuracy found = evaluate_words(Place::kDevice, *model, *task, 333, options);
       CHECK(found.right == expected.right);
@@ -196,9 +191,7 @@ TEST_CASE("searches on the device find the pairs and the words of the processor"
       CAPTURE(m);
       CAPTURE(to_string(arithmetic));
       const Network network = rotation(m, all_residues(m));
-      CertifyOptions options;
-      options.arithmetic = arithmetic;
-      options.max_pairs = 200'000;
+      const CertifyOptions options{.arithmetic = arithmetic, .max_pairs = 200'000};
       const Certificate expected = certify_reachable_set(network, options);
       const Certificate found = search_pairs(Place::kDevice, network, options);
       CHECK((found.claim == expected.claim));

@@ -1,17 +1,10 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <span>
-#include <vector>
-
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/device/device_choice.h"
 #include "krohn/gpu/device/graph.h"
 #include "krohn/gpu/training/product_job.cuh"
 #include "krohn/groups/base/random.h"
 #include "tests/gpu/device/graph_jobs.cuh"
+#include "tests/testing.h"
 
 using namespace krohn;
 

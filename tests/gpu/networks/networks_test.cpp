@@ -1,15 +1,8 @@
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-#include <set>
-
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/device/on_device.h"
 #include "krohn/gpu/networks/device_arithmetic.cuh"
 #include "krohn/gpu/networks/pair_search.h"
 #include "krohn/gpu/networks/sample_words.h"
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"
 #include "krohn/simulate/evaluate/lanes/sample.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
@@ -17,6 +10,7 @@
 #include "tests/gpu/samples.h"
 #include "tests/simulate/formed_networks.h"
 #include "tests/simulate/random_networks.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 using namespace krohn::formed_networks;
@@ -88,13 +82,8 @@ void check_order(const Network& network, ArithmeticName arithmetic, const char* 
   CAPTURE(to_string(arithmetic));
   CAPTURE(order);
   CAPTURE(length);
-  SampleOptions options;
-  options.lengths = {length};
-  options.words = words;
-  options.seed = 7;
-  options.threads = 1;
-  options.form = form;
-  options.order = parse_order(order);
+  const SampleOptions options{
+      .lengths = {length}, .words = words, .seed = 7, .threads = 1, .form = form, .order = parse_order(order)};
   const SampleReport expected = sample(network, arithmetic, options);
   CHECK(sample_words_in_order(Place::kProcessor, network, arithmetic, options) == expected);
 }
@@ -167,11 +156,7 @@ TEST_CASE("layer after layer") {
 }
 
 TEST_CASE("a layer that does not decode ends what the layers above read") {
-  SampleOptions options;
-  options.lengths = {4097};
-  options.words = 3;
-  options.threads = 1;
-  options.order = parse_order("scan:50");
+  const SampleOptions options{.lengths = {4097}, .words = 3, .threads = 1, .order = parse_order("scan:50")};
   const SampleReport expected = sample(failing_cascade(), Precision::kFp32, options);
   CHECK(expected.lengths[0].right_letters < expected.lengths[0].letters);
   CHECK(sample_words_in_order(Place::kProcessor, failing_cascade(), Precision::kFp32, options) == expected);
@@ -180,26 +165,20 @@ TEST_CASE("a layer that does not decode ends what the layers above read") {
 TEST_CASE("orders that devices do not have are refused") {
   const Network swaps = symmetric(3, 1, Swap::kUnit);
   const auto run = [](const Network& network, const char* order, std::vector<std::uint64_t> lengths) {
-    SampleOptions options;
-    options.lengths = std::move(lengths);
-    options.words = 1;
-    options.order = parse_order(order);
-    return sample_words_in_order(Place::kProcessor, network, Precision::kFp32, options);
+    return sample_words_in_order(Place::kProcessor, network, Precision::kFp32,
+                                 SampleOptions{.lengths = std::move(lengths), .words = 1, .order = parse_order(order)});
   };
   CHECK_THROWS_AS(run(swaps, "sequential", {10}), InputError);
   CHECK_THROWS_AS(run(swaps, "scan", {10, 20}), InputError);
   if (cuda_available()) return;
-  SampleOptions options;
-  options.order = parse_order("scan");
-  CHECK_THROWS_AS(sample_words_in_order(Place::kDevice, swaps, Precision::kFp32, options), SystemError);
+  CHECK_THROWS_AS(
+      sample_words_in_order(Place::kDevice, swaps, Precision::kFp32, SampleOptions{.order = parse_order("scan")}),
+      SystemError);
 }
 
 TEST_CASE("words in an order may begin with any number") {
   const Network network = rotation(60, all_residues(60));
-  SampleOptions options;
-  options.lengths = {70};
-  options.words = 3;
-  options.order = parse_order("scan");
+  const SampleOptions options{.lengths = {70}, .words = 3, .order = parse_order("scan")};
   for (const std::uint64_t first : {1u, 1000u})
     CHECK(sample_words_in_order(Place::kProcessor, network, Precision::kBf16, options, first) ==
           sample_from(first, network, Precision::kBf16, options));
@@ -210,9 +189,7 @@ namespace {
 /// Claim, counts, words and evidence are those of the search on the processor.
 std::string check_search(const Network& network, ArithmeticName arithmetic, std::uint64_t max_pairs) {
   CAPTURE(to_string(arithmetic));
-  CertifyOptions options;
-  options.arithmetic = arithmetic;
-  options.max_pairs = max_pairs;
+  const CertifyOptions options{.arithmetic = arithmetic, .max_pairs = max_pairs};
   const Certificate expected = certify_reachable_set(network, options);
   const Certificate found = search_pairs(Place::kProcessor, network, options);
   CHECK((found.claim == expected.claim));
@@ -235,10 +212,8 @@ TEST_CASE("the search by kernels is the search one by one: known closures") {
        {Case{3, Precision::kBf16, 27}, Case{12, Precision::kBf16, 108}, Case{12, Precision::kFp32, 12}}) {
     CAPTURE(one.m);
     const Network network = rotation(one.m, all_residues(one.m));
-    CertifyOptions options;
-    options.arithmetic = one.arithmetic;
-    options.max_pairs = 10'000;
-    const Certificate found = search_pairs(Place::kProcessor, network, options);
+    const Certificate found =
+        search_pairs(Place::kProcessor, network, CertifyOptions{.arithmetic = one.arithmetic, .max_pairs = 10'000});
     CHECK(found.is<Proved>());
     CHECK(found.pairs == one.pairs);
     check_search(network, one.arithmetic, 10'000);
@@ -275,9 +250,7 @@ TEST_CASE("random weights are judged alike") {
 
 TEST_CASE("searches that devices do not do are refused") {
   const Network network = rotation(5, all_residues(5));
-  CertifyOptions options;
-  options.max_pairs = 100;
-  options.arithmetic = ArithmeticName::exact();
+  CertifyOptions options{.arithmetic = ArithmeticName::exact(), .max_pairs = 100};
   CHECK_THROWS_AS(search_pairs(Place::kProcessor, network, options), InputError);
   options.arithmetic = Precision::kFp32;
   if (!cuda_available()) CHECK_THROWS_AS(search_pairs(Place::kDevice, network, options), SystemError);

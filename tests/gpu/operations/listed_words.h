@@ -2,13 +2,6 @@
 // machine, number by number.
 #pragma once
 
-#include <doctest/doctest.h>
-
-#include <bit>
-#include <cmath>
-#include <cstdint>
-#include <string>
-
 #include "krohn/gpu/operations/operation_words.h"
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/models.h"
@@ -16,6 +9,7 @@
 #include "krohn/simulate/prove/machine/reader_run.h"
 #include "krohn/simulate/prove/random_words.h"
 #include "krohn/simulate/tasks/tasks.h"
+#include "tests/testing.h"
 
 namespace krohn {
 

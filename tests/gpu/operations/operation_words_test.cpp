@@ -1,16 +1,11 @@
 #include "krohn/gpu/operations/operation_words.h"
-
-#include <doctest/doctest.h>
-
-#include <random>
-
 #include "krohn/automata/language.h"
 #include "krohn/constructions/checkpoints/export_checkpoint.h"
 #include "krohn/gpu/device/device.h"
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/learned/model_operations.h"
 #include "tests/gpu/operations/listed_words.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 
@@ -98,10 +93,7 @@ TEST_CASE("the first failure is that of the processor, by the least letter and t
   for (const std::uint64_t seed : {1, 2, 3}) {
     const auto model = make_model<float>("gru:hidden=5,inputs=3", *task, seed);
     const ReadModel read = subject_of(trained_machine(*model, *task, Precision::kFp32), *task);
-    RandomTest asked;
-    asked.length = 40;
-    asked.words = 70;
-    asked.seed = seed;
+    const RandomTest asked{.length = 40, .words = 70, .seed = seed};
     const ReadModel without_operations{read.reader, read.tracked};
     if (seed == 3) CHECK_THROWS_AS(first_failure(Place::kProcessor, without_operations, asked), NotOnDevice);
     const auto found = first_failure(Place::kProcessor, read, asked),

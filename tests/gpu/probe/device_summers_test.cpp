@@ -1,10 +1,8 @@
 // The summers of a device, to be probed. Without one, that it says so.
 
 #include "krohn/gpu/probe/device_summers.h"
-
-#include <doctest/doctest.h>
-
 #include "krohn/gpu/device/device.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,18 +1,11 @@
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <memory>
-#include <span>
-#include <vector>
-
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/training/linear_model_words.h"
 #include "krohn/gpu/training/stepper.h"
 #include "krohn/gpu/training/train_side_by_side.h"
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "tests/gpu/trained_shapes.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 
@@ -37,8 +30,7 @@ void check_evaluation(const char* task_name, const char* shape, std::uint64_t le
 }
 
 EvaluateModelOptions words(std::uint64_t count) {
-  EvaluateModelOptions options;
-  options.words = count;
+  const EvaluateModelOptions options{.words = count};
   return options;
 }
 
@@ -252,9 +244,7 @@ const char* const kShapes[] = {kShape, "deltaproduct:width=8,heads=2,reflections
                                "dense:size=4"};
 
 TrainOptions options_of(double rate, std::uint64_t seed, std::uint64_t steps) {
-  TrainOptions options;
-  options.lengths = {2, 6};
-  options.words = 16;
+  TrainOptions options{.lengths = {2, 6}, .words = 16};
   options.optimiser.learning_rate = rate;
   options.optimiser.steps = steps;
   options.validate_every = 20;

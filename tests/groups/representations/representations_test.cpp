@@ -277,7 +277,6 @@ TEST_CASE("real characters: norm 1, 2 or 4, orthogonal to each other, and as man
 }
 
 TEST_CASE("limits") {
-  RepresentationOptions options;
-  options.max_order = 100;
-  CHECK_THROWS_AS(smallest_separating_representation(named_group("S5"), 0, options), LimitError);
+  CHECK_THROWS_AS(smallest_separating_representation(named_group("S5"), 0, RepresentationOptions{.max_order = 100}),
+                  LimitError);
 }

@@ -167,8 +167,7 @@ TEST_CASE("the egg-box marks the H-classes that are groups") {
 }
 
 TEST_CASE("limits") {
-  GreenOptions options;
-  options.max_r_classes = 100;
+  GreenOptions options{.max_r_classes = 100};
   CHECK_THROWS_AS(GreenStructure::of(full_monoid(6), 6, options), LimitError);
   options = {};
   options.max_sets = 10;

@@ -1,13 +1,7 @@
-#include "krohn/simulate/arithmetic/arithmetic.h"
-
-#include <doctest/doctest.h>
 #include <boost/multiprecision/cpp_int.hpp>
 
-#include <algorithm>
-#include <limits>
-#include <random>
-
-#include "krohn/groups/base/error.h"
+#include "krohn/simulate/arithmetic/arithmetic.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,11 +1,7 @@
-#include "krohn/simulate/arithmetic/interval.h"
-
-#include <doctest/doctest.h>
-
-#include <bit>
 #include <boost/multiprecision/cpp_int.hpp>
-#include <cstdint>
-#include <random>
+
+#include "krohn/simulate/arithmetic/interval.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,16 +1,10 @@
-#include "krohn/simulate/arithmetic/parallel_for.h"
-#include "krohn/groups/base/float_environment.h"
-
-#include <doctest/doctest.h>
 #include <omp.h>
-
-#include <algorithm>
 #include <atomic>
 #include <cfenv>
-#include <utility>
-#include <vector>
 
-#include "krohn/groups/base/error.h"
+#include "krohn/groups/base/float_environment.h"
+#include "krohn/simulate/arithmetic/parallel_for.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

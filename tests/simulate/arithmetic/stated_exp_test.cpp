@@ -1,10 +1,5 @@
 #include "krohn/simulate/arithmetic/stated_exp.h"
-
-#include <doctest/doctest.h>
-
-#include <bit>
-#include <cmath>
-#include <initializer_list>
+#include "tests/testing.h"
 
 using namespace krohn;
 

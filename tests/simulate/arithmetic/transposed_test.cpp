@@ -1,8 +1,5 @@
 #include "krohn/simulate/arithmetic/parallel_for.h"
-
-#include <doctest/doctest.h>
-
-#include <numeric>
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,12 +1,4 @@
-#include <doctest/doctest.h>
 #include <Eigen/Core>
-
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstring>
-#include <filesystem>
-#include <random>
 
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/minimise.h"
@@ -15,19 +7,19 @@
 #include "krohn/constructions/checkpoints/export_checkpoint.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/atomic_file.h"
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/check/recheck_operations.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/checkpoints/checkpoint_model.h"
 #include "krohn/simulate/prove/machine/certify_reader.h"
-#include "tests/error_of.h"
-#include "tests/scratch.h"
 #include "tests/simulate/checkpoints/random_checkpoint.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 
 // The operations that certificates list of a checkpoint are the checkpoint, number for number.
 
+using krohn::test::certify;
+using krohn::test::named;
 using krohn::test::random_checkpoint;
 
 namespace {
@@ -151,7 +143,6 @@ TEST_CASE("a fused norm is of the sum before it is rounded") {
 // Checkpoints of flash-linear-attention: what krohn writes is proved in the emulation of the library's layers, reads
 // back as it was, and hostile folders are refused.
 
-using krohn::test::random_checkpoint;
 using krohn::test::Scratch;
 
 namespace {
@@ -159,25 +150,8 @@ namespace {
 namespace fs = std::filesystem;
 using Family = CheckpointConfig::Family;
 
-Dfa named(const std::string& name, const std::string& generators = "") {
-  LanguageOptions options;
-  if (!generators.empty()) options.generators = generators;
-  return named_language(name, options);
-}
-
 Checkpoint exported(const Dfa& automaton, Family family) {
   return family == Family::kDeltaNet ? delta_net_checkpoint(automaton) : gated_delta_product_checkpoint(automaton);
-}
-
-Certificate certify(const Checkpoint& checkpoint, Precision precision, std::uint64_t max_pairs) {
-  const CheckpointModel model(checkpoint, precision);
-  ReaderLimits limits;
-  limits.max_pairs = max_pairs;
-  return certify_reader(*checkpoint_reader(checkpoint, model), tracked_by(checkpoint), limits);
-}
-
-Certificate certify(const Checkpoint& checkpoint, Precision precision = Precision::kFp32) {
-  return certify(checkpoint, precision, 1'000'000);
 }
 
 }  // namespace
@@ -300,18 +274,17 @@ TEST_CASE("a wrong weight is refuted by a shortest word") {
 }
 
 TEST_CASE("chunks follow one another as tokens do, for random weights") {
-  CheckpointConfig config;
-  config.family = Family::kGatedDeltaProduct;
-  config.hidden_size = 12;
-  config.layers = 2;
-  config.heads = 2;
-  config.key_dim = 5;
-  config.value_dim = 3;
-  config.householders = 3;
-  config.intermediate_size = 7;
-  config.vocabulary = 5;
-  config.convolution_taps = 2;
-  config.silu_keys = true;
+  const CheckpointConfig config{.family = Family::kGatedDeltaProduct,
+                                .hidden_size = 12,
+                                .layers = 2,
+                                .heads = 2,
+                                .key_dim = 5,
+                                .value_dim = 3,
+                                .householders = 3,
+                                .intermediate_size = 7,
+                                .vocabulary = 5,
+                                .convolution_taps = 2,
+                                .silu_keys = true};
   const CheckpointModel model(random_checkpoint(config, 12), Precision::kFp32);
   CheckpointModel::Memory one_by_one = model.start(), in_chunks = model.start();
   for (std::uint32_t chunk = 0; chunk < 3; ++chunk) {
@@ -444,9 +417,7 @@ TEST_CASE("folders that do not fit are refused with the reason") {
 namespace {
 
 Checkpoint swaps(const std::string& name, CheckpointFamily family = CheckpointFamily::kOlmoHybrid) {
-  LanguageOptions options;
-  options.generators = "transpositions";
-  return gated_checkpoint(named_language(name, options), family);
+  return gated_checkpoint(named(name, "transpositions"), family);
 }
 
 void change(Checkpoint& checkpoint, const std::string& name, const std::function<float(float)>& how) {

@@ -1,13 +1,6 @@
 // Layers of checkpoints, those that forget above all: the forward pass against one in double precision, exact weights
 // proved, files of other libraries' names read back, and hostile ones refused.
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstring>
-#include <map>
-#include <random>
-
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/constructions/actions/based_action.h"
@@ -15,14 +8,14 @@
 #include "krohn/constructions/checkpoints/checkpoint_tensors.h"
 #include "krohn/constructions/checkpoints/export_checkpoint.h"
 #include "krohn/constructions/files/safetensors.h"
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/prove/machine/certify_reader.h"
-#include "tests/error_of.h"
-#include "tests/scratch.h"
 #include "tests/simulate/checkpoints/random_checkpoint.h"
+#include "tests/testing.h"
 
 using namespace krohn;
+using krohn::test::certify;
+using krohn::test::named;
 using krohn::test::random_checkpoint;
 using krohn::test::Scratch;
 
@@ -31,19 +24,6 @@ namespace {
 using Family = CheckpointFamily;
 constexpr Family kGated[] = {Family::kGatedDeltaNet, Family::kKda, Family::kGdn2, Family::kOlmoHybrid,
                              Family::kQwen3Next};
-
-Dfa named(const std::string& name, const std::string& generators = "") {
-  LanguageOptions options;
-  if (!generators.empty()) options.generators = generators;
-  return named_language(name, options);
-}
-
-Certificate certify(const Checkpoint& checkpoint, Precision precision = Precision::kFp32) {
-  const CheckpointModel model(checkpoint, precision);
-  ReaderLimits limits;
-  limits.max_pairs = 100'000;
-  return certify_reader(*checkpoint_reader(checkpoint, model), tracked_by(checkpoint), limits);
-}
 
 std::vector<std::vector<State>> maps_of_three() {
   std::vector<std::vector<State>> maps;
@@ -65,19 +45,18 @@ std::vector<float> values_of(const Tensor& tensor) {
 }
 
 CheckpointConfig small_config(Family family) {
-  CheckpointConfig config;
-  config.family = family;
-  config.hidden_size = 6;
-  config.layers = 2;
-  config.heads = 2;
-  config.key_dim = 3;
-  config.value_dim = 2;
-  config.intermediate_size = 5;
-  config.vocabulary = 7;
-  config.convolution_taps = 3;
-  config.negative_eigenvalues = traits_of(family).can_reflect;
-  config.silu_keys = true;
-  config.output_gate = traits_of(family).gate;
+  CheckpointConfig config{.family = family,
+                          .hidden_size = 6,
+                          .layers = 2,
+                          .heads = 2,
+                          .key_dim = 3,
+                          .value_dim = 2,
+                          .intermediate_size = 5,
+                          .vocabulary = 7,
+                          .convolution_taps = 3,
+                          .negative_eigenvalues = traits_of(family).can_reflect,
+                          .silu_keys = true,
+                          .output_gate = traits_of(family).gate};
   if (family == Family::kOlmoHybrid) config.output_norm_epsilon = 1e-5;
   if (traits_of(family).is_hybrid) config.all_layers = 4, config.recurrent_layers = {0, 2};
   return config;

@@ -1,13 +1,13 @@
-// tests/simulate/checkpoints/random_checkpoint.h — checkpoints with random weights.
+// tests/simulate/checkpoints/random_checkpoint.h — checkpoints with random weights, and proofs of checkpoints.
 #pragma once
 
-#include <cstdint>
-#include <random>
-#include <vector>
-
+#include "krohn/automata/families/families.h"
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/constructions/checkpoints/checkpoint_tensors.h"
 #include "krohn/constructions/files/safetensors.h"
+#include "krohn/simulate/checkpoints/checkpoint_letters.h"
+#include "krohn/simulate/prove/machine/certify_reader.h"
+#include "tests/testing.h"
 
 namespace krohn::test {
 
@@ -25,6 +25,20 @@ inline Checkpoint random_checkpoint(const CheckpointConfig& config, std::uint64_
     checkpoint.tensors.tensors.emplace(name, make_tensor(values, shape));
   }
   return checkpoint;
+}
+
+inline Dfa named(const std::string& name, const std::string& generators = "") {
+  LanguageOptions options;
+  if (!generators.empty()) options.generators = generators;
+  return named_language(name, options);
+}
+
+inline Certificate certify(const Checkpoint& checkpoint, Precision precision = Precision::kFp32,
+                           std::uint64_t max_pairs = 1'000'000) {
+  const CheckpointModel model(checkpoint, precision);
+  ReaderLimits limits;
+  limits.max_pairs = max_pairs;
+  return certify_reader(*checkpoint_reader(checkpoint, model), tracked_by(checkpoint), limits);
 }
 
 }  // namespace krohn::test

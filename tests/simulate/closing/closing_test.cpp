@@ -1,19 +1,7 @@
-#include <doctest/doctest.h>
 #include <Eigen/Core>
-
-#include <algorithm>
-#include <cmath>
-#include <memory>
-#include <numbers>
-#include <numeric>
-#include <random>
-#include <set>
-#include <string>
-#include <vector>
 
 #include "krohn/automata/language.h"
 #include "krohn/constructions/build/planner.h"
-#include "krohn/groups/base/error.h"
 #include "krohn/groups/linear/decompositions.h"
 #include "krohn/simulate/closing/close_reflections.h"
 #include "krohn/simulate/closing/integer_code.h"
@@ -23,6 +11,7 @@
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 
@@ -33,11 +22,11 @@ using Eigen::VectorXd;
 
 namespace {
 
-MatrixXd random_rotation(Eigen::Index size, std::mt19937& random) {
+MatrixXd random_matrix(Eigen::Index rows, Eigen::Index columns, std::mt19937& random) {
   std::normal_distribution<double> normal;
-  MatrixXd numbers(size, size);
+  MatrixXd numbers(rows, columns);
   for (double& x : numbers.reshaped()) x = normal(random);
-  return orthonormal_basis(numbers);
+  return numbers;
 }
 
 /// The swaps of five points as unit vectors (e_i − e_j)/√2, in eight dimensions.
@@ -80,7 +69,7 @@ TEST_CASE("nearest roots have the angles of turned and disturbed swaps, within t
   const MatrixXd exact = swaps_of_five();
   const MatrixXd products = exact.transpose() * exact;
   for (int round = 0; round < 5; ++round) {
-    MatrixXd given = random_rotation(8, random) * exact;
+    MatrixXd given = orthonormal_basis(random_matrix(8, 8, random)) * exact;
     std::uniform_real_distribution<double> noise(-0.01, 0.01);
     for (double& x : given.reshaped()) x += noise(random);
     const auto roots = nearest_roots(given, 0.2);
@@ -131,7 +120,6 @@ TEST_CASE("the nearest dyadic unit vector is of norm exactly 1, and in three dim
 // same.
 
 using Eigen::Index;
-using Eigen::MatrixXd;
 using Move = LearnedCode::Move;
 
 namespace {
@@ -215,18 +203,7 @@ TEST_CASE("a point that no letter leads to is like the first that all letters mo
 
 // Integer bases of representations: found where there are some, in any basis and with noise, and nowhere else.
 
-using Eigen::Index;
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
-
 namespace {
-
-MatrixXd random_matrix(Index rows, Index columns, std::mt19937& random) {
-  std::normal_distribution<double> normal;
-  MatrixXd numbers(rows, columns);
-  for (double& x : numbers.reshaped()) x = normal(random);
-  return numbers;
-}
 
 /// The orbit of a vector under matrices, in another basis, with noise in the matrices.
 LearnedCode learned(const std::vector<MatrixXd>& letters, const VectorXd& first, double noise, std::mt19937& random) {
@@ -368,11 +345,7 @@ TEST_CASE("lattices with and without a basis of points among them") {
 namespace {
 
 TrainOptions steady(LengthRange lengths, double rate, std::uint64_t steps) {
-  TrainOptions options;
-  options.lengths = lengths;
-  options.smoothing = 0.1;
-  options.stop_at = 0;
-  options.seed = 1000;
+  TrainOptions options{.lengths = lengths, .smoothing = 0.1, .stop_at = 0, .seed = 1000};
   options.optimiser.learning_rate = rate;
   options.optimiser.schedule = Schedule::kCosine;
   options.optimiser.steps = steps;
@@ -380,12 +353,13 @@ TrainOptions steady(LengthRange lengths, double rate, std::uint64_t steps) {
   return options;
 }
 
+Network built(const char* language, const char* construction) {
+  return build(named_language(language), BuildOptions{.construction = construction});
+}
+
 /// Every answer of a sample, by the kernels that train and measure models, which know nothing of the proof.
 bool is_right(const SequenceModel<float>& model, const Task& task, std::uint64_t length, std::uint64_t words) {
-  EvaluateModelOptions options;
-  options.words = words;
-  options.threads = 1;
-  const ModelAccuracy at = evaluate_model(model, task, length, options);
+  const ModelAccuracy at = evaluate_model(model, task, length, EvaluateModelOptions{.words = words, .threads = 1});
   return at.right == at.targets;
 }
 
@@ -521,9 +495,7 @@ TEST_CASE("turns by fifths become five vertices that four reflections permute, a
 
 TEST_CASE("a construction in other coordinates and with noise is rounded back, and proved without a step of training") {
   const auto task = make_task("S3");
-  BuildOptions wishes;
-  wishes.construction = "permutation";
-  const Network network = build(named_language("S3"), wishes);
+  const Network network = built("S3", "permutation");
   for (const double noise : {0.0, 0.01}) {
     auto model = make_model<float>("bilinear:full,hidden=8,inputs=8", *task, 1);
     initialise_from(*model, network, *task);
@@ -554,10 +526,8 @@ TEST_CASE("what is untrained, or a rotation by a third of a turn in floats, is n
   }
   // A rotation that is exact in real numbers: the construction that only floats spoil.
   const auto task = make_task("modadd3");
-  BuildOptions wishes;
-  wishes.construction = "rotation";
   auto model = make_model<float>("bilinear:rotations,hidden=8,inputs=8", *task, 1);
-  initialise_from(*model, build(named_language("Z3"), wishes), *task);
+  initialise_from(*model, built("Z3", "rotation"), *task);
   const ProvedClosing closing = close_and_prove(*model, *task, TrainOptions{});
   CHECK_FALSE(closing.is_proved());
   CHECK(closing.why_not().find("rotates pairs") != std::string::npos);
@@ -565,9 +535,7 @@ TEST_CASE("what is untrained, or a rotation by a third of a turn in floats, is n
 
 TEST_CASE("a round without a proof pulls letters half of the way, and without nearly right answers there is none") {
   const auto task = make_task("Z5");
-  BuildOptions wishes;
-  wishes.construction = "rotation";  // one fifth of a turn: nothing to round
-  const Network network = build(named_language("Z5"), wishes);
+  const Network network = built("Z5", "rotation");  // one fifth of a turn: nothing to round
   TrainOptions options = steady({2, 10}, 1e-30, 10);
   options.validate_every = 1;
   for (const bool is_right : {true, false}) {
@@ -683,75 +651,63 @@ TEST_CASE("constructions in full matrices, blocks and diagonals, with and withou
     CAPTURE(task_name);
     CAPTURE(name);
     const auto task = make_task(task_name);
-    BuildOptions wishes;
-    wishes.construction = construction;
     auto model = make_model<float>(name, *task, 1);
-    initialise_from(*model, build(named_language(task_name), wishes), *task);
+    initialise_from(*model, built(task_name, construction), *task);
     CHECK(greatest_pull(*model, *task) < 1e-4);
   }
 }
 
-TEST_CASE("a part that is moved off by half its own length dies out, by a little less it is put right") {
+namespace {
+
+/// The matrices of letters 0 and 1 after a whole pull, row after row, of a model of two numbers for parity in which
+/// their last entries are `even` and `odd`, and which begins in (1, size). Its means are those of a model that is
+/// exact.
+std::vector<float> pulled_pair(double even, double odd, double size, double length) {
   const auto task = make_task("parity");
+  std::vector<Eigen::MatrixXd> letters(task->alphabet().size(), Eigen::MatrixXd::Identity(2, 2));
+  letters[0](1, 1) = even, letters[1](1, 1) = odd;
+  const auto model = made_of("bilinear:full,hidden=2,inputs=8", *task, letters, Eigen::Vector2d(1, size));
+  LearnedStates seen = seen_of(*model, *task);
+  for (std::size_t i = 0; i < seen.wanted.size(); ++i)
+    seen.means.col(static_cast<Eigen::Index>(i)) << length, (i == 0 || seen.wanted[i] == seen.wanted[2] ? size : -size);
+  auto pulled = make_model<float>(model->name(), *task, 1);
+  std::ranges::copy(pulled_letters(*model, *task, seen, 1), pulled->parameters().begin());
+  const LinearModel view = *pulled->linear_view();
+  return {view.matrices.begin(), view.matrices.begin() + 8};
+}
+
+}  // namespace
+
+TEST_CASE("a part that is moved off by half its own length dies out, by a little less it is put right") {
   for (const double share : {0.49, 0.51}) {
-    std::vector<Eigen::MatrixXd> letters(task->alphabet().size(), Eigen::MatrixXd::Identity(2, 2));
-    letters[0](1, 1) = 1 - share, letters[1](1, 1) = -1 + share;
-    const auto model = made_of("bilinear:full,hidden=2,inputs=8", *task, letters, Eigen::Vector2d(1, 1));
-    // Its means are those of a model that is exact.
-    LearnedStates seen = seen_of(*model, *task);
-    for (std::size_t i = 0; i < seen.wanted.size(); ++i)
-      seen.means.col(static_cast<Eigen::Index>(i)) << 2, (i == 0 || seen.wanted[i] == seen.wanted[2] ? 1 : -1);
-    const std::vector<float> all = pulled_letters(*model, *task, seen, 1);
-    auto pulled = make_model<float>(model->name(), *task, 1);
-    std::ranges::copy(all, pulled->parameters().begin());
-    const LinearModel view = *pulled->linear_view();
-    CHECK(view.matrices[4 + 3] == doctest::Approx(share < 0.5 ? -1 : 0).epsilon(1e-4));
-    CHECK(view.matrices[3] == doctest::Approx(share < 0.5 ? 1 : 0).epsilon(1e-4));
-    CHECK(view.matrices[4] == doctest::Approx(1).epsilon(1e-4));
+    const std::vector<float> found = pulled_pair(1 - share, -1 + share, 1, 2);
+    CHECK(found[7] == doctest::Approx(share < 0.5 ? -1 : 0).epsilon(1e-4));
+    CHECK(found[3] == doctest::Approx(share < 0.5 ? 1 : 0).epsilon(1e-4));
+    CHECK(found[4] == doctest::Approx(1).epsilon(1e-4));
   }
 }
 
 TEST_CASE("a part of a thousandth of the greatest is noise and dies out, a hundredth more of it is put right") {
-  const auto task = make_task("parity");
   for (const double size : {0.99e-3, 1.01e-3}) {
-    std::vector<Eigen::MatrixXd> letters(task->alphabet().size(), Eigen::MatrixXd::Identity(2, 2));
-    letters[0](1, 1) = 0.9, letters[1](1, 1) = -0.9;
-    const auto model = made_of("bilinear:full,hidden=2,inputs=8", *task, letters, Eigen::Vector2d(1, size));
-    LearnedStates seen = seen_of(*model, *task);
-    for (std::size_t i = 0; i < seen.wanted.size(); ++i)
-      seen.means.col(static_cast<Eigen::Index>(i)) << 1, (i == 0 || seen.wanted[i] == seen.wanted[2] ? size : -size);
-    auto pulled = make_model<float>(model->name(), *task, 1);
-    std::ranges::copy(pulled_letters(*model, *task, seen, 1), pulled->parameters().begin());
-    const LinearModel view = *pulled->linear_view();
-    CHECK(view.matrices[4 + 3] == doctest::Approx(size > 1e-3 ? -1 : 0).epsilon(1e-4));
-    CHECK(view.matrices[3] == doctest::Approx(size > 1e-3 ? 1 : 0).epsilon(1e-4));
-    CHECK(view.matrices[0] == doctest::Approx(1).epsilon(1e-4));
+    const std::vector<float> found = pulled_pair(0.9, -0.9, size, 1);
+    CHECK(found[7] == doctest::Approx(size > 1e-3 ? -1 : 0).epsilon(1e-4));
+    CHECK(found[3] == doctest::Approx(size > 1e-3 ? 1 : 0).epsilon(1e-4));
+    CHECK(found[0] == doctest::Approx(1).epsilon(1e-4));
   }
 }
 
 TEST_CASE("a letter keeps what it does to a direction that it alone moves off by half its length") {
-  const auto task = make_task("parity");
   for (const double share : {0.49, 0.51}) {
-    std::vector<Eigen::MatrixXd> letters(task->alphabet().size(), Eigen::MatrixXd::Identity(2, 2));
-    letters[1](1, 1) = -1 + share;  // the part as a whole is off by this over √2
-    const auto model = made_of("bilinear:full,hidden=2,inputs=8", *task, letters, Eigen::Vector2d(1, 1));
-    LearnedStates seen = seen_of(*model, *task);
-    for (std::size_t i = 0; i < seen.wanted.size(); ++i)
-      seen.means.col(static_cast<Eigen::Index>(i)) << 2, (i == 0 || seen.wanted[i] == seen.wanted[2] ? 1 : -1);
-    auto pulled = make_model<float>(model->name(), *task, 1);
-    std::ranges::copy(pulled_letters(*model, *task, seen, 1), pulled->parameters().begin());
-    const LinearModel view = *pulled->linear_view();
-    CHECK(view.matrices[3] == doctest::Approx(1).epsilon(1e-4));
-    CHECK(view.matrices[4 + 3] == doctest::Approx(share < 0.5 ? -1 : -1 + share).epsilon(1e-4));
+    const std::vector<float> found = pulled_pair(1, -1 + share, 1, 2);  // the part as a whole is off by this over √2
+    CHECK(found[3] == doctest::Approx(1).epsilon(1e-4));
+    CHECK(found[7] == doctest::Approx(share < 0.5 ? -1 : -1 + share).epsilon(1e-4));
   }
 }
 
 TEST_CASE("pulled letters of a disturbed counter have order 3 on its states, half of the way half as nearly") {
   const auto task = make_task("Z3");
-  BuildOptions wishes;
-  wishes.construction = "permutation";
   auto model = make_model<float>("bilinear:full,hidden=6,inputs=8", *task, 1);
-  initialise_from(*model, build(named_language("Z3"), wishes), *task);
+  initialise_from(*model, built("Z3", "permutation"), *task);
   perturb(*model, 0.05, 3);
   // After three letters 1 the states are where three more, or many, leave them.
   const auto drift = [&](const SequenceModel<float>& of, int turns) {

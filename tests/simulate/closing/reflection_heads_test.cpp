@@ -1,19 +1,12 @@
 // Silenced coordinates of a head of reflections, and turned pairs of keys: at each bound and one step past it, and
 // never to another product.
 
-#include "krohn/simulate/closing/close_reflections.h"
-
-#include <doctest/doctest.h>
-
 #include <Eigen/Geometry>
-#include <algorithm>
-#include <cmath>
-#include <optional>
-#include <random>
-#include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
+#include "krohn/simulate/closing/close_reflections.h"
 #include "krohn/simulate/tasks/tasks.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 using Eigen::MatrixXd;

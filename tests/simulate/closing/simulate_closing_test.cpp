@@ -1,20 +1,11 @@
-#include <doctest/doctest.h>
 #include <Eigen/Core>
-
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <numbers>
-#include <numeric>
-#include <optional>
-#include <random>
-#include <vector>
 
 #include "krohn/simulate/closing/close_linear.h"
 #include "krohn/simulate/closing/close_reflections.h"
 #include "krohn/simulate/closing/integer_code.h"
 #include "krohn/simulate/learned/spectrum.h"
 #include "krohn/simulate/tasks/tasks.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 
@@ -166,9 +157,6 @@ TEST_CASE("a state before every word is taken for the one that moves like it, an
 // Heads on simplices: exact states for all permutations of few points, the classes that trained heads hold, and no more
 // heads or reflections than there are.
 
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
-
 namespace {
 
 /// `reflections` of nothing a letter.
@@ -229,8 +217,7 @@ TEST_CASE("vertices are permuted exactly, as often as one likes, in fp32 and fp6
     for (const Eigen::Index values : {1, 4, 12}) {
       CAPTURE(points);
       CAPTURE(values);
-      PermutedClasses held;
-      held.initial = points / 2;
+      PermutedClasses held{.initial = points / 2};
       for (std::size_t letter = 0; letter < input.inputs.size(); ++letter) {
         std::vector<Point> images(points);
         std::iota(images.begin(), images.end(), 0U);
@@ -423,10 +410,6 @@ TEST_CASE("three vertices hold all of S_3, by where they are taken") {
 }
 
 // A coordinate for every class of states: where there is one, how far off it may be, and what it then is.
-
-using Eigen::Index;
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
 
 namespace {
 

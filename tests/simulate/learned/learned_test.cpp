@@ -1,15 +1,4 @@
-#include <doctest/doctest.h>
 #include <boost/multiprecision/cpp_bin_float.hpp>
-
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstring>
-#include <functional>
-#include <limits>
-#include <numbers>
-#include <random>
-#include <tuple>
 
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/equivalence.h"
@@ -17,7 +6,6 @@
 #include "krohn/constructions/build/build_rotation.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/checkpoints/export_checkpoint.h"
-#include "krohn/groups/base/error.h"
 #include "krohn/groups/base/stated_functions.h"
 #include "krohn/simulate/arithmetic/stated_exp.h"
 #include "krohn/simulate/check/recheck_arithmetic.h"
@@ -37,7 +25,7 @@
 #include "krohn/simulate/train/evaluate_model.h"
 #include "krohn/simulate/train/trainer.h"
 #include "krohn/simulate/words/word.h"
-#include "tests/error_of.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 
@@ -45,11 +33,7 @@ using namespace krohn;
 
 namespace {
 
-Dfa swaps_of_s3() {
-  LanguageOptions options;
-  options.generators = "transpositions";
-  return named_language("S3", options);
-}
+Dfa swaps_of_s3() { return named_language("S3", LanguageOptions{.generators = "transpositions"}); }
 
 /// The first state of this name, as it stands in tokens.json, says what the second says.
 Checkpoint confused(Checkpoint checkpoint, State first, State second) {
@@ -165,10 +149,7 @@ Network drifting(const Dfa& group, double error) {
 }
 
 ExtractOptions quick() {
-  ExtractOptions options;
-  options.words = 200;
-  options.length = 30;
-  options.beyond = 2000;
+  const ExtractOptions options{.length = 30, .words = 200, .beyond = 2000};
   return options;
 }
 
@@ -305,10 +286,7 @@ std::unique_ptr<SequenceModel<float>> started(const char* model, const Task& tas
 }
 
 double accuracy(const SequenceModel<float>& model, const Task& task, std::uint64_t length) {
-  EvaluateModelOptions options;
-  options.words = 100;
-  options.threads = 1;
-  return evaluate_model(model, task, length, options).accuracy();
+  return evaluate_model(model, task, length, EvaluateModelOptions{.words = 100, .threads = 1}).accuracy();
 }
 
 struct Fit {

@@ -1,19 +1,10 @@
-#include <doctest/doctest.h>
 #include <Eigen/Core>
-
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <numbers>
-#include <random>
-#include <set>
 
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/constructions/build/build_rotation.h"
 #include "krohn/constructions/build/planner.h"
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/learned/snap_network.h"
 #include "krohn/simulate/learned/spectrum.h"
@@ -29,6 +20,7 @@
 #include "tests/automata/random_automata.h"
 #include "tests/simulate/asked_reader.h"
 #include "tests/simulate/plain_model.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 
@@ -102,8 +94,7 @@ TEST_CASE("a state that doubles is read rightly until it overflows, not until ne
   CHECK(findings.claim == "refuted");
   CHECK(findings.claim_length == 128);
   // And its accuracy counts the same words: all of 127 letters, none at the last letter of 128.
-  EvaluateModelOptions evaluation;
-  evaluation.words = 4;
+  EvaluateModelOptions evaluation{.words = 4};
   CHECK(evaluate_model(*model, *task, 127, evaluation).right == 4 * 127);
   CHECK(evaluate_model(*model, *task, 128, evaluation).right == 4 * 127);
   evaluation.rescaled = true;
@@ -164,9 +155,7 @@ TEST_CASE("rescaling is neutral without a bias, and another function with one") 
 TEST_CASE("two answers that are equally good are none, in accuracies as in verdicts") {
   const auto task = make_task("parity");
   const auto model = growing(*task, 0);  // the state is 0 from the first letter on: both logits are 0
-  EvaluateModelOptions evaluation;
-  evaluation.words = 4;
-  CHECK(evaluate_model(*model, *task, 10, evaluation).right == 0);
+  CHECK(evaluate_model(*model, *task, 10, EvaluateModelOptions{.words = 4}).right == 0);
   const ModelFindings findings = examine_model(*model, *task);
   CHECK(findings.claim == "refuted");
   CHECK(findings.claim_length == 1);
@@ -290,9 +279,7 @@ TEST_CASE("the learned representation decides, and the snapped network is proved
   SnapOptions harmonics;
   harmonics.construction = "harmonics";
   const Network planes = snap_network(five, centres, harmonics).network;
-  CertifyOptions few;
-  few.arithmetic = Precision::kFp64;
-  few.max_pairs = 10'000;
+  const CertifyOptions few{.arithmetic = Precision::kFp64, .max_pairs = 10'000};
   CHECK(planes.provenance.note == "transition group Z_5, harmonics (2)");
   CHECK(certify(planes, few).is<ProvedUpTo>());
   harmonics.construction = "magic";
@@ -303,9 +290,7 @@ TEST_CASE("automata that are no groups snap to one-hot codes") {
   for (const char* language : {"regex:(a|b)*abb", "name:random:m=5,seed=1", "name:S3"}) {
     CAPTURE(language);
     const Dfa dfa = load_language(language);
-    BuildOptions wishes;
-    wishes.construction = "one-hot";
-    const Network learned = disguised(build(dfa, wishes), 1e-5, 5);
+    const Network learned = disguised(build(dfa, BuildOptions{.construction = "one-hot"}), 1e-5, 5);
     const SnapResult snapped = snap_network(dfa, state_centres(learned, dfa, Precision::kFp32));
     CHECK(snapped.choices[snapped.chosen].explained > 0.99);
     CHECK(certify(snapped.network, {}).is<Proved>());
@@ -319,10 +304,7 @@ TEST_CASE("harmonics that do not tell states apart are refused") {
   const std::vector<AbelianStructure::Element> both{{2}, {3}};
   const Network network = build_harmonics(six, both);
   CHECK(network.layers[0].dimension == 3);
-  CertifyOptions few;
-  few.arithmetic = Precision::kFp64;
-  few.max_pairs = 10'000;
-  CHECK(certify(network, few).is<ProvedUpTo>());
+  CHECK(certify(network, CertifyOptions{.arithmetic = Precision::kFp64, .max_pairs = 10'000}).is<ProvedUpTo>());
 }
 
 TEST_CASE("a linear image explains a code; half of it half") {
@@ -653,11 +635,8 @@ TEST_CASE("what a closing model has learned is extracted, snapped and proved") {
   const auto task = make_task("parity");
   const auto model = parity_by_hand(*task, kNever);
   const auto machine = trained_machine(*model, *task, Precision::kFp32);
-  ExtractOptions extract;
-  extract.words = 100;
-  extract.length = 20;
-  extract.beyond = 500;
-  const Extraction learned = extract_trained(*machine, *task, extract);
+  const Extraction learned =
+      extract_trained(*machine, *task, ExtractOptions{.length = 20, .words = 100, .beyond = 500});
   CHECK(learned.automaton.states() == 2);
   CHECK_FALSE(learned.beyond);
   CHECK(equivalent(learned.automaton, named_language("parity")));
@@ -768,11 +747,7 @@ TEST_CASE("a trained reflection of parity is extracted, snapped and proved") {
   const auto task = make_task("parity");
   const auto model = trained(*task, "deltaproduct:width=8,heads=1,keys=4,values=4,signed,mlp=8", 600, 0.01, {2, 20});
   const auto machine = trained_machine(*model, *task, Precision::kFp32);
-  ExtractOptions extract;
-  extract.words = 200;
-  extract.length = 16;
-  extract.beyond = 0;
-  const Extraction learned = extract_trained(*machine, *task, extract);
+  const Extraction learned = extract_trained(*machine, *task, ExtractOptions{.length = 16, .words = 200, .beyond = 0});
   CHECK(equivalent(learned.automaton, named_language("parity")));
   const SnapResult snapped = snap_network(learned.automaton, trained_centres(*machine, *task, learned.automaton));
   CHECK(certify(snapped.network, {}).is<Proved>());

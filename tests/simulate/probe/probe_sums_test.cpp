@@ -1,18 +1,11 @@
 // The probe's report on sums of a made-up machine: its digits, roundings, flushes and orders are known, and it
 // computes with exact rational numbers, not with krohn's arithmetics.
 
-#include "krohn/simulate/probe/probe_sums.h"
-
-#include <doctest/doctest.h>
-
 #include <boost/multiprecision/cpp_int.hpp>
-#include <cmath>
-#include <numeric>
-#include <random>
 
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"
 #include "krohn/simulate/probe/probe_sums.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,12 +1,5 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <random>
-#include <string>
-
 #include "krohn/automata/cascades/holonomy.h"
 #include "krohn/constructions/build/cascade_network.h"
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/pairs/network_machine.h"
 #include "krohn/simulate/run/long_comparison.h"
@@ -14,6 +7,7 @@
 #include "krohn/simulate/words/random_letters.h"
 #include "tests/simulate/hand_built.h"
 #include "tests/simulate/reference_evaluator.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 using namespace krohn::hand_built;
@@ -83,8 +77,7 @@ TEST_CASE("a machine that is too large is no machine") {
   const Network network = symmetric(4, 3, Swap::kMap);
   const std::uint64_t states = network_automaton(network, Precision::kFp32, Form::kStructured)->states();
   CHECK(states == 24);
-  NetworkAutomatonOptions options;
-  options.max_states = states;
+  NetworkAutomatonOptions options{.max_states = states};
   CHECK(network_automaton(network, Precision::kFp32, Form::kStructured, options));
   options.max_states = states - 1;
   CHECK_FALSE(network_automaton(network, Precision::kFp32, Form::kStructured, options));

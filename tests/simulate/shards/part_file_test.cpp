@@ -1,14 +1,5 @@
 #include "krohn/simulate/shards/part_file.h"
-
-#include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <optional>
-
-#include "krohn/groups/base/error.h"
-#include "tests/error_of.h"
-#include "tests/scratch.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 using krohn::test::contents;

@@ -1,14 +1,9 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
 #include <atomic>
-#include <map>
-#include <numeric>
 #include <stdexcept>
 
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/shards/item_workers.h"
 #include "krohn/simulate/shards/part_file.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

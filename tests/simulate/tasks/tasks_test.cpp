@@ -1,35 +1,22 @@
-#include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <memory>
-#include <set>
-#include <string>
-#include <vector>
-
-#include "krohn/groups/base/error.h"
+#include "krohn/simulate/tasks/tasks.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/permutation_group.h"
 #include "krohn/simulate/tasks/automaton_task.h"
 #include "krohn/simulate/tasks/task.h"
 #include "krohn/simulate/tasks/task_automaton.h"
-#include "krohn/simulate/tasks/tasks.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 
 namespace {
 
 LanguageOptions with_alphabet(const char* alphabet) {
-  LanguageOptions options;
-  options.alphabet = alphabet;
+  const LanguageOptions options{.alphabet = alphabet};
   return options;
 }
 
 LanguageOptions with_generators(const char* generators) {
-  LanguageOptions options;
-  options.generators = generators;
+  const LanguageOptions options{.generators = generators};
   return options;
 }
 
@@ -496,8 +483,7 @@ TEST_CASE("samples never change: the first ones of seed 1") {
 
 TEST_CASE("lengths are uniform among those that the task has") {
   const auto task = make_task("modarith5");
-  DatasetOptions options;
-  options.lengths = {2, 9};
+  DatasetOptions options{.lengths = {2, 9}};
   std::map<std::uint64_t, int> count;
   for (std::uint64_t index = 0; index < 4000; ++index) ++count[sample_length(*task, options, index)];
   CHECK(count.size() == 4);

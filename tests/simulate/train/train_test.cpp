@@ -1,10 +1,3 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-
-#include "krohn/groups/base/error.h"
 #include "krohn/groups/base/random.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/tasks/tasks.h"
@@ -12,7 +5,7 @@
 #include "krohn/simulate/train/tables/table_cell.h"
 #include "krohn/simulate/train/trained_run.h"
 #include "krohn/simulate/train/trainer.h"
-#include "tests/scratch.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 using namespace krohn::test;
@@ -20,11 +13,7 @@ using namespace krohn::test;
 // The optimiser beside its definition in double, its schedules, and runs that stop for want of progress.
 
 TEST_CASE("learning rates by step") {
-  OptimiserOptions options;
-  options.learning_rate = 1;
-  options.steps = 110;
-  options.warm_up = 10;
-  options.least_rate = 0.2;
+  OptimiserOptions options{.learning_rate = 1, .warm_up = 10, .least_rate = 0.2, .steps = 110};
   struct Fact {
     Schedule schedule;
     std::uint64_t step;
@@ -44,10 +33,7 @@ TEST_CASE("learning rates by step") {
 }
 
 TEST_CASE("steps are those of AdamW's definition") {
-  OptimiserOptions options;
-  options.learning_rate = 0.01;
-  options.weight_decay = 0.3;
-  options.clip = 1.5;
+  const OptimiserOptions options{.learning_rate = 0.01, .weight_decay = 0.3, .clip = 1.5};
   std::vector<float> parameters = {1, -2, 3};
   AdamW optimiser(3);
   std::vector<double> mean(3, 0), square(3, 0), expected = {1, -2, 3};
@@ -72,8 +58,7 @@ TEST_CASE("steps are those of AdamW's definition") {
 }
 
 TEST_CASE("where gradients are as small as epsilon, steps are PyTorch's") {
-  OptimiserOptions options;
-  options.learning_rate = 0.01;
+  const OptimiserOptions options{.learning_rate = 0.01};
   AdamW optimiser(2);
   std::vector<float> parameters = {0, 0};
   std::vector<double> expected = {0, 0}, otherwise = {0, 0}, mean(2, 0), square(2, 0);
@@ -95,10 +80,7 @@ TEST_CASE("where gradients are as small as epsilon, steps are PyTorch's") {
 }
 
 TEST_CASE("a coupled decay is added to the clipped gradient, as torch.optim.Adam does") {
-  OptimiserOptions options;
-  options.learning_rate = 0.01;
-  options.coupled_decay = 0.2;
-  options.clip = 1;
+  const OptimiserOptions options{.learning_rate = 0.01, .coupled_decay = 0.2, .clip = 1};
   std::vector<float> parameters = {1, -2};
   AdamW optimiser(2);
   std::vector<double> mean(2, 0), square(2, 0), expected = {1, -2};
@@ -142,9 +124,7 @@ TEST_CASE("a coupled decay moves every parameter as the gradient with the decay 
 }
 
 TEST_CASE("a gradient that is a product moves parameters as the same one written out") {
-  OptimiserOptions options;
-  options.learning_rate = 0.01;
-  options.weight_decay = 0.3;
+  OptimiserOptions options{.learning_rate = 0.01, .weight_decay = 0.3};
   REQUIRE(AdamW::takes_outer(options));
   // Less and more than a vector, several together, a stretch and one number past it; other parameters on both sides.
   for (const std::size_t columns : {1u, 15u, 16u, 63u, 64u, 65u, 511u, 512u, 513u, 1100u})
@@ -188,12 +168,7 @@ TEST_CASE("a gradient that is a product moves parameters as the same one written
 
 TEST_CASE("the validation with the most right answers counts, and all right ends a run") {
   const auto task = make_task("modadd2");
-  TrainOptions options;
-  options.words = 8;
-  options.validate_every = 5;
-  options.validation_words = 16;
-  options.keep_most_right = true;
-  options.stop_at = 0;
+  TrainOptions options{.words = 8, .stop_at = 0, .validate_every = 5, .validation_words = 16, .keep_most_right = true};
   options.optimiser.steps = 2000;
   options.optimiser.learning_rate = 1e-2;
   const char* const model = "bilinear:diagonal,hidden=16,inputs=8";
@@ -262,10 +237,7 @@ TEST_CASE("of words with an answer at every letter the last alone may validate")
 
 TEST_CASE("patience ends a run that makes no progress, with its best parameters") {
   const auto task = make_task("modadd3");
-  TrainOptions options;
-  options.words = 4;
-  options.validate_every = 10;
-  options.patience = 3;
+  TrainOptions options{.words = 4, .validate_every = 10, .patience = 3};
   options.optimiser.steps = 200;
   options.optimiser.learning_rate = 0.5;  // only ever worse
   options.validation_lengths = LengthRange{4, 4};
@@ -311,8 +283,7 @@ TEST_CASE("threads change no bit of a run") {
         {"parity", "rnn:hidden=17,one-hot"}}) {
     CAPTURE(model);
     const auto task = make_task(name);
-    TrainOptions options;
-    options.lengths = {5, 30};
+    TrainOptions options{.lengths = {5, 30}};
     options.optimiser.steps = 4;
     options.optimiser.clip = clip;
     options.contract = contract;
@@ -470,14 +441,10 @@ TEST_CASE("runs share their samples where a seed of the samples is given, and no
 
 TEST_CASE("a table's run that is stopped leaves its checkpoint, and at its end only its model") {
   const Scratch place("stopped-cell");
-  Experiment cell;
-  cell.task = "modadd2";
-  cell.model = kModel;
-  cell.training = options_of(0, 0);
+  Experiment cell{.task = "modadd2", .model = kModel, .training = options_of(0, 0)};
   cell.training.optimiser.steps = 200;
-  ExperimentOptions options;
-  options.folder = place.path().string();
-  options.progress = [](std::uint64_t, std::uint64_t) { throw Interrupted("interrupted"); };
+  ExperimentOptions options{.folder = place.path().string(),
+                            .progress = [](std::uint64_t, std::uint64_t) { throw Interrupted("interrupted"); }};
   CHECK_THROWS_AS(train_once(cell, 1e-2, 4, options), Interrupted);
   CHECK(std::filesystem::exists(model_path(options.folder, 1e-2, 4) + ".checkpoint"));
   CHECK(!std::filesystem::exists(model_path(options.folder, 1e-2, 4)));
@@ -496,15 +463,11 @@ TEST_CASE("a table's run that is stopped leaves its checkpoint, and at its end o
 
 TEST_CASE("runs of a table that are trained side by side are each what it is alone, stopped on the way or not") {
   const Scratch place("cell-side-by-side");
-  Experiment cell;
-  cell.task = "modadd2";
-  cell.model = kModel;
-  cell.training = options_of(0, 0);
+  Experiment cell{.task = "modadd2", .model = kModel, .training = options_of(0, 0)};
   cell.training.optimiser.steps = 200;
   cell.rates = {1e-2, 1e-3};
   cell.seeds = {4, 5};
-  ExperimentOptions options;
-  options.folder = place.path().string();
+  ExperimentOptions options{.folder = place.path().string()};
   // Ten steps of every run between two reports.
   const TrainSideBySide train = [](std::span<Trainer* const> trainers, const auto& progress) {
     std::uint64_t steps = 0;

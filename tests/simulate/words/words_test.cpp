@@ -1,12 +1,6 @@
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <set>
-#include <sstream>
-
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/words/random_letters.h"
 #include "krohn/simulate/words/word.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,12 +1,3 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <random>
-#include <set>
-
-#include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/closing/cells/saturate_cells.h"
 #include "krohn/simulate/closing/close_model.h"
@@ -15,6 +6,7 @@
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/operations/operations_reader.h"
 #include "krohn/simulate/tasks/tasks.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,14 +1,8 @@
 // tests/simulate/train/tables/cells.h — cells and settings of the papers' tables by name.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <cmath>
-#include <map>
-#include <string>
-
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/train/tables/paper_tables.h"
+#include "tests/testing.h"
 
 namespace krohn::test {
 
@@ -41,6 +35,18 @@ inline std::string value(const Experiment& cell, const std::string& name) {
   for (const Setting& each : settings(cell))
     if (each.name == name) return each.value;
   return "";
+}
+
+/// The settings that a text names, each with what it is: CHECK(settings_as(cell, text) == text) holds where a text such
+/// as "steps=8000; clip=0" is true.
+inline std::string settings_as(const Experiment& cell, const std::string& text) {
+  std::string found;
+  std::istringstream words(text);
+  for (std::string word; std::getline(words >> std::ws, word, ';');) {
+    const std::string name = word.substr(0, word.find('='));
+    found += fmt::format("{}{}={}", found.empty() ? "" : "; ", name, value(cell, name));
+  }
+  return found;
 }
 
 }  // namespace krohn::test

@@ -1,16 +1,7 @@
 // Sizes of a table changed one at a time: nothing else changes, every one can be undone, and what cannot be is said.
 
 #include "krohn/simulate/train/tables/paper_tables.h"
-
-#include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
-#include <set>
-
-#include "krohn/groups/base/error.h"
-#include "krohn/simulate/train/tables/paper_tables.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 
@@ -33,15 +24,8 @@ std::map<std::string, std::string> told(const PaperTable& now, const PaperTable&
 }
 
 std::string error_of(const char* name, const char* text) {
-  try {
-    changed(name, Recipe::kPaper, text);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return test::error_of([&] { changed(name, Recipe::kPaper, text); });
 }
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 
@@ -122,7 +106,7 @@ TEST_CASE("a width that a model's blocks do not divide is the next that they do"
   }
   CHECK(hidden ==
         std::map<std::string, std::set<std::string>>{{"", {"33"}}, {"2", {"34"}}, {"8", {"40"}}, {"64", {"64"}}});
-  CHECK(error_of("ebrahimi1", "paper,hidden=33") != "");  // of that exactly there are none
+  CHECK(error_of("ebrahimi1", "paper,hidden=33") != "no error");  // of that exactly there are none
 }
 
 TEST_CASE("everything that the small scale shrinks can be undone, and is the paper's scale then") {
@@ -172,23 +156,23 @@ TEST_CASE("everything that the small scale shrinks can be undone, and is the pap
 
 TEST_CASE("what is no size of a table is refused, with those that are") {
   const std::string unknown = error_of("ebrahimi1", "paper,stepz=8");
-  CHECK(has(unknown, "\"stepz\" is no size"));
+  CHECK(test::contains(unknown, "\"stepz\" is no size"));
   for (const char* name : {"steps", "words", "rates", "width", "hidden", "inputs", "channels", "test-words", "spread"})
-    CHECK(has(unknown, name));
-  CHECK(!has(unknown, "samples"));  // every step has new ones
-  CHECK(has(error_of("ebrahimi1", "paper,samples=8"), "no size"));
+    CHECK(test::contains(unknown, name));
+  CHECK(!test::contains(unknown, "samples"));  // every step has new ones
+  CHECK(test::contains(error_of("ebrahimi1", "paper,samples=8"), "no size"));
   // The subject of a table's cells.
-  CHECK(has(error_of("ebrahimi1", "paper,layers=3"), "about"));
-  CHECK(has(error_of("ebrahimi2", "small,hidden=3"), "about"));
-  CHECK(has(error_of("ebrahimi2", "small,width=3"), "about"));
-  CHECK(has(error_of("ebrahimi2", "small,samples=3"), "about"));
-  CHECK(has(error_of("ebrahimi3", "paper,rank=3"), "about"));
-  CHECK(has(error_of("ebrahimi-figure2", "small,samples=3"), "about"));
+  CHECK(test::contains(error_of("ebrahimi1", "paper,layers=3"), "about"));
+  CHECK(test::contains(error_of("ebrahimi2", "small,hidden=3"), "about"));
+  CHECK(test::contains(error_of("ebrahimi2", "small,width=3"), "about"));
+  CHECK(test::contains(error_of("ebrahimi2", "small,samples=3"), "about"));
+  CHECK(test::contains(error_of("ebrahimi3", "paper,rank=3"), "about"));
+  CHECK(test::contains(error_of("ebrahimi-figure2", "small,samples=3"), "about"));
   // No half words, no models that cannot be.
-  CHECK(has(error_of("ebrahimi1", "paper,words=1.5"), "whole number"));
-  CHECK(has(error_of("ebrahimi1", "paper,words=1e10"), "whole number"));
-  CHECK(error_of("grazzi5", "small,width=30") != "");  // four heads
-  CHECK(error_of("grazzi5", "small,width=28") == "");
-  CHECK(error_of("ebrahimi1", "paper,hidden=2.5") != "");
-  CHECK(has(error_of("grazzi5", "small,keys=paper"), "keys=paper"));
+  CHECK(test::contains(error_of("ebrahimi1", "paper,words=1.5"), "whole number"));
+  CHECK(test::contains(error_of("ebrahimi1", "paper,words=1e10"), "whole number"));
+  CHECK(error_of("grazzi5", "small,width=30") != "no error");  // four heads
+  CHECK(error_of("grazzi5", "small,width=28") == "no error");
+  CHECK(error_of("ebrahimi1", "paper,hidden=2.5") != "no error");
+  CHECK(test::contains(error_of("grazzi5", "small,keys=paper"), "keys=paper"));
 }

@@ -1,15 +1,3 @@
-#include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <filesystem>
-#include <map>
-#include <memory>
-#include <set>
-
-#include "krohn/groups/base/error.h"
 #include "krohn/groups/base/random.h"
 #include "krohn/simulate/learned/spectrum.h"
 #include "krohn/simulate/models/cross_entropy.h"
@@ -18,8 +6,8 @@
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/tables/paper_tables.h"
 #include "krohn/simulate/train/tables/table_cell.h"
-#include "tests/scratch.h"
 #include "tests/simulate/train/tables/cells.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 using namespace krohn::test;
@@ -30,60 +18,31 @@ using namespace krohn::test;
 TEST_CASE("Ebrahimi & Memisevic, Table 1: 36 rows of both halves, their sums in hundredths") {
   const PaperTable table = paper_scale("ebrahimi1");
   CHECK(table.experiments.size() == 36 * 6);
-  struct Row {
+  const char* const models[] = {"full",        "factored",       "blocks of 1",     "blocks of 2",
+                                "blocks of 8", "blocks of 64",   "rotations",       "LSTM",
+                                "RNN",         "Mamba, 1 layer", "Mamba, 2 layers", "Mamba, 4 layers"};
+  struct Part {
     const char* name;
-    long trained, longer;
+    long trained[12], longer[12];
   };
-  static constexpr std::array<Row, 12> kAddition{{{"full", 600, 600},
-                                                  {"factored", 600, 595},
-                                                  {"blocks of 1", 446, 112},
-                                                  {"blocks of 2", 600, 600},
-                                                  {"blocks of 8", 600, 600},
-                                                  {"blocks of 64", 600, 600},
-                                                  {"rotations", 600, 303},
-                                                  {"LSTM", 599, 400},
-                                                  {"RNN", 600, 442},
-                                                  {"Mamba, 1 layer", 507, 2},
-                                                  {"Mamba, 2 layers", 600, 3},
-                                                  {"Mamba, 4 layers", 547, 3}}};
-  static constexpr std::array<Row, 12> kMachine{{{"full", 600, 600},
-                                                 {"factored", 519, 501},
-                                                 {"blocks of 1", 178, 103},
-                                                 {"blocks of 2", 373, 164},
-                                                 {"blocks of 8", 469, 358},
-                                                 {"blocks of 64", 600, 600},
-                                                 {"rotations", 168, 101},
-                                                 {"LSTM", 530, 473},
-                                                 {"RNN", 459, 425},
-                                                 {"Mamba, 1 layer", 404, 240},
-                                                 {"Mamba, 2 layers", 453, 265},
-                                                 {"Mamba, 4 layers", 502, 280}}};
-  static constexpr std::array<Row, 12> kArithmetic{{{"full", 600, 599},
-                                                    {"factored", 239, 174},
-                                                    {"blocks of 1", 171, 61},
-                                                    {"blocks of 2", 329, 65},
-                                                    {"blocks of 8", 501, 279},
-                                                    {"blocks of 64", 566, 461},
-                                                    {"rotations", 146, 15},
-                                                    {"LSTM", 590, 563},
-                                                    {"RNN", 504, 471},
-                                                    {"Mamba, 1 layer", 335, 206},
-                                                    {"Mamba, 2 layers", 440, 211},
-                                                    {"Mamba, 4 layers", 482, 292}}};
   const auto sums = sums_of(table);
-  const auto check = [&](const char* part, const std::array<Row, 12>& rows) {
-    for (const Row& row : rows) {
-      CAPTURE(part);
-      CAPTURE(row.name);
-      const auto found = sums.find(fmt::format("{}, {}", part, row.name));
+  for (const Part& part : {Part{"modular addition",
+                                {600, 600, 446, 600, 600, 600, 600, 599, 600, 507, 600, 547},
+                                {600, 595, 112, 600, 600, 600, 303, 400, 442, 2, 3, 3}},
+                           {"state machine",
+                            {600, 519, 178, 373, 469, 600, 168, 530, 459, 404, 453, 502},
+                            {600, 501, 103, 164, 358, 600, 101, 473, 425, 240, 265, 280}},
+                           {"modular arithmetic",
+                            {600, 239, 171, 329, 501, 566, 146, 590, 504, 335, 440, 482},
+                            {599, 174, 61, 65, 279, 461, 15, 563, 471, 206, 211, 292}}})
+    for (std::size_t i = 0; i < 12; ++i) {
+      const std::string row = fmt::format("{}, {}", part.name, models[i]);
+      CAPTURE(row);
+      const auto found = sums.find(row);
       REQUIRE(found != sums.end());
-      CHECK(found->second.trained == row.trained);
-      CHECK(found->second.longer == row.longer);
+      CHECK(found->second.trained == part.trained[i]);
+      CHECK(found->second.longer == part.longer[i]);
     }
-  };
-  check("modular addition", kAddition);
-  check("state machine", kMachine);
-  check("modular arithmetic", kArithmetic);
   // Single numbers, so that no two of a row are exchanged.
   CHECK(cell_of(table, "modular addition, rotations", "m = 10").paper == 0.66);
   CHECK(cell_of(table, "modular addition, rotations", "m = 25").paper == 0.37);
@@ -215,21 +174,12 @@ TEST_CASE("Ebrahimi & Memisevic's protocol, App. B.2") {
     for (const Experiment& cell : table.experiments) {
       CAPTURE(cell.model);
       CHECK(cell.rates == std::vector<double>{1e-3, 1e-4, 1e-5});
-      CHECK(value(cell, "steps") == "100000");
-      CHECK(value(cell, "words of a batch") == "64");
-      CHECK(value(cell, "lengths") == "2–10");
-      CHECK(value(cell, "test lengths") == "500");
-      CHECK(value(cell, "schedule") == "constant");
-      CHECK(value(cell, "warm-up") == "0");
-      CHECK(value(cell, "weight decay") == "0");
-      CHECK(value(cell, "clip") == "0");
-      CHECK(value(cell, "smoothing") == "0");
-      CHECK(value(cell, "stop at") == "1e-05");
-      if (cell.model.starts_with("bilinear")) {
-        CHECK(value(cell, "hidden") == "256");
-        CHECK(value(cell, "inputs") == "256");
-        CHECK(value(cell, "spread") == "0.01");
-      }
+      const std::string protocol =
+          "steps=100000; words of a batch=64; lengths=2–10; test lengths=500; schedule=constant; warm-up=0; weight "
+          "decay=0; clip=0; smoothing=0; stop at=1e-05";
+      CHECK(settings_as(cell, protocol) == protocol);
+      const std::string sizes = "hidden=256; inputs=256; spread=0.01";
+      if (cell.model.starts_with("bilinear")) CHECK(settings_as(cell, sizes) == sizes);
     }
   }
   CHECK(value(cell_of(paper_scale("ebrahimi1"), "state machine, factored", "m = 50"), "rank") == "256");
@@ -316,13 +266,12 @@ TEST_CASE("Fan et al.: the paper's protocol and that of the code, two things") {
     REQUIRE(table->experiments.size() == 3);
     for (const Experiment& cell : table->experiments) {
       const bool is_deep = cell.row == "ModArith(5)";
-      CHECK(value(cell, "steps") == "40000");
-      CHECK(value(cell, "words of a batch") == "128");
-      CHECK(value(cell, "lengths") == (is_deep ? "39" : "40"));
-      CHECK(value(cell, "test lengths") == (is_deep ? "499" : "500"));
-      CHECK(value(cell, "validation lengths") == (is_deep ? "499" : "500"));
-      CHECK(value(cell, "validation words") == "128");
-      CHECK(value(cell, "validate every") == "1000");
+      const std::string protocol = fmt::format(
+          "steps=40000; words of a batch=128; lengths={}; test lengths={}; validation lengths={}; validation "
+          "words=128; "
+          "validate every=1000",
+          is_deep ? 39 : 40, is_deep ? 499 : 500, is_deep ? 499 : 500);
+      CHECK(settings_as(cell, protocol) == protocol);
       CHECK(cell.training.keep_most_right);
       CHECK(cell.reported == Reported::kMeanOfTrials);
       CHECK(cell.rates == std::vector<double>{cell.row == "Sum(5)" ? 1e-4 : 2e-4});
@@ -371,19 +320,12 @@ TEST_CASE("Grazzi et al., Tables 3 and 5: numbers and protocol") {
     CHECK(other.reported == Reported::kBestOfMedianRate);
     const bool is_parity = one.row == "parity";
     CHECK(one.rates == std::vector<double>{1e-2, 1e-3, 5e-4, 1e-4});
-    CHECK(value(one, "steps") == "100000");
-    CHECK(value(one, "words of a batch") == "1024");
-    CHECK(value(one, "warm-up") == "10000");
-    CHECK(value(one, "schedule") == "cosine");
-    CHECK(value(one, "least rate") == "1e-06");
-    CHECK(value(one, "weight decay") == "0.1");
-    CHECK(value(one, "clip") == (is_parity ? "0" : "1"));
-    CHECK(value(one, "layers") == (is_parity ? "2" : "3"));
-    CHECK(value(one, "width") == "128");
-    CHECK(value(one, "lengths") == "3–40");
-    CHECK(value(one, "test lengths") == "40–256");
-    CHECK(value(one, "test words") == "8192");
-    CHECK(value(one, "smoothing") == "0");
+    const std::string protocol = fmt::format(
+        "steps=100000; words of a batch=1024; warm-up=10000; schedule=cosine; least rate=1e-06; weight decay=0.1; "
+        "clip={}; "
+        "layers={}; width=128; lengths=3–40; test lengths=40–256; test words=8192; smoothing=0",
+        is_parity ? 0 : 1, is_parity ? 2 : 3);
+    CHECK(settings_as(one, protocol) == protocol);
     if (one.column.starts_with("DeltaNet")) CHECK(value(one, "heads") + value(one, "conv") == "44");
   }
 }
@@ -399,16 +341,12 @@ TEST_CASE("Grazzi et al., Figures 2, 5 and 6: groups, methods, protocol") {
   for (const PaperTable* table : {&permutations, &cycles})
     for (const Experiment& cell : table->experiments) {
       CHECK(cell.training.optimiser.steps * cell.training.words == 100 * 1'600'000);
-      CHECK(value(cell, "words of a batch") == "512");
-      CHECK(value(cell, "samples") == "1600000");
-      CHECK(value(cell, "samples of all seeds") == "the same");
-      CHECK(value(cell, "weight decay") == "0.01");
-      CHECK(value(cell, "clip") == "1");
+      const std::string protocol = fmt::format(
+          "words of a batch=512; samples=1600000; samples of all seeds=the same; weight decay=0.01; clip=1; test "
+          "words=40000; test lengths=500; lengths={}; conv=",
+          cell.task.find("tokens=") == std::string::npos ? 32 : 64);
+      CHECK(settings_as(cell, protocol) == protocol);
       CHECK(cell.rates == std::vector<double>{1e-4});
-      CHECK(value(cell, "test words") == "40000");
-      CHECK(value(cell, "test lengths") == "500");
-      CHECK(value(cell, "lengths") == (cell.task.find("tokens=") == std::string::npos ? "32" : "64"));
-      CHECK(value(cell, "conv") == "");
     }
   CHECK(cell_of(permutations, "S_5, 4 tokens per transition", "full matrix").model == "dense:size=32");
   const PaperTable all_seeds = paper_scale("grazzi-figure5");
@@ -450,9 +388,11 @@ TEST_CASE("what was shrunk is told of the descriptions themselves") {
   cell.row = "row", cell.column = "column", cell.task = "parity", cell.model = "dense:size=4", cell.rates = {1e-3};
   paper.experiments = {cell, cell};
   paper.experiments[1].column = "other";
-  const auto said = [&](auto change) {
+  // What a run depends on stands in its description, too; what is only tested otherwise does not.
+  const auto said = [&](auto change, bool is_of_test = false) {
     here.experiments = {cell};
     change(here.experiments[0]);
+    CHECK((description(here.experiments[0]) == description(cell)) == is_of_test);
     std::vector<std::string> words = in_words(differences(here, paper));
     CHECK(words.back() == "1 of its cells is left out");
     words.pop_back();
@@ -478,13 +418,13 @@ TEST_CASE("what was shrunk is told of the descriptions themselves") {
   CHECK(said([](Experiment& e) { e.training.optimiser.coupled_decay = 0.1; }) == "coupled decay 0 → 0.1");
   CHECK(said([](Experiment& e) { e.training.optimiser.least_rate = 1e-5; }) == "least rate 0 → 1e-05");
   CHECK(said([](Experiment& e) { e.training.optimiser.schedule = Schedule::kCosine; }) == "schedule constant → cosine");
-  CHECK(said([](Experiment& e) { e.rates = {1e-2}; }) == "rates 0.001 → 0.01");
-  CHECK(said([](Experiment& e) { e.length = 400; }) == "test lengths 500 → 400");
-  CHECK(said([](Experiment& e) { e.words = 10; }) == "test words 300 → 10");
-  CHECK(said([](Experiment& e) { e.test_lengths = LengthRange{40, 256}; }) == "test lengths 500 → 40–256");
-  CHECK(said([](Experiment& e) { e.test_task = "S3"; }) == "test task parity → S3");
+  CHECK(said([](Experiment& e) { e.rates = {1e-2}; }, true) == "rates 0.001 → 0.01");
+  CHECK(said([](Experiment& e) { e.length = 400; }, true) == "test lengths 500 → 400");
+  CHECK(said([](Experiment& e) { e.words = 10; }, true) == "test words 300 → 10");
+  CHECK(said([](Experiment& e) { e.test_lengths = LengthRange{40, 256}; }, true) == "test lengths 500 → 40–256");
+  CHECK(said([](Experiment& e) { e.test_task = "S3"; }, true) == "test task parity → S3");
   here.rescaled = true;
-  CHECK(said([](Experiment&) {}) == "states rescaled at the test no → yes");
+  CHECK(said([](Experiment&) {}, true) == "states rescaled at the test no → yes");
   here.rescaled = false;
   here.experiments = {cell, cell};
   here.experiments[1].row = "a third";
@@ -633,17 +573,13 @@ TEST_CASE("cross-entropy of more rows than one product of their sums holds, each
 
 TEST_CASE("smoothed targets keep the modulus at 1 and the angles exact, far past the lengths of training") {
   const auto task = make_task("modadd3");
-  TrainOptions options;
-  options.smoothing = 0.1;
-  options.stop_at = 0;
+  TrainOptions options{.smoothing = 0.1, .stop_at = 0};
   options.optimiser.steps = 3000;
   options.optimiser.learning_rate = 3e-3;
   options.optimiser.schedule = Schedule::kCosine;
   Trainer trainer(*task, "bilinear:full,hidden=8,inputs=8,spread=0.1", options);
   while (trainer.state() == Trainer::State::kRunning) trainer.step();
-  EvaluateModelOptions evaluation;
-  evaluation.words = 50;
-  CHECK(evaluate_model(trainer.model(), *task, 2000, evaluation).right == 50);
+  CHECK(evaluate_model(trainer.model(), *task, 2000, EvaluateModelOptions{.words = 50}).right == 50);
   const Network network = network_of(trainer.model(), *task);
   const Spectrum found = spectrum(network);
   CHECK(found.alive == 2);  // a plane of nine coordinates
@@ -658,8 +594,7 @@ TEST_CASE("smoothed targets keep the modulus at 1 and the angles exact, far past
 
 TEST_CASE("a fixed number of samples is trained on again and again") {
   const auto task = make_task("modadd2");
-  TrainOptions options;
-  options.samples = 2;
+  TrainOptions options{.samples = 2};
   options.optimiser.steps = 200;
   options.optimiser.learning_rate = 0.1;
   Trainer trainer(*task, "bilinear:diagonal,hidden=16,inputs=8,frozen", options);
@@ -671,21 +606,15 @@ TEST_CASE("a fixed number of samples is trained on again and again") {
 }
 
 TEST_CASE("an experiment says how far its model holds and what it snaps to") {
-  Experiment cell;
-  cell.task = "modadd2";
-  cell.model = "bilinear:full,hidden=8,inputs=8,spread=0.1";
-  cell.rates = {3e-3};
-  cell.seeds = {1, 2};
+  Experiment cell{
+      .task = "modadd2", .model = "bilinear:full,hidden=8,inputs=8,spread=0.1", .rates = {3e-3}, .seeds = {1, 2}};
   cell.training.optimiser.steps = 2000;
   cell.training.stop_at = 0;
   cell.training.smoothing = 0.1;
   cell.training.optimiser.schedule = Schedule::kCosine;
   cell.length = 100;
   cell.words = 50;
-  ExperimentOptions options;
-  options.lengths = {100, 1000};
-  options.words = 20;
-  const ExperimentResult result = run_experiment(cell, options);
+  const ExperimentResult result = run_experiment(cell, ExperimentOptions{.lengths = {100, 1000}, .words = 20});
   REQUIRE(result.runs.size() == 2);
   CHECK(result.runs[0].record.steps == 2000);
   CHECK(result.runs[0].at.words == 50);
@@ -701,11 +630,7 @@ TEST_CASE("an experiment says how far its model holds and what it snaps to") {
 namespace {
 
 Experiment short_parity() {
-  Experiment cell;
-  cell.task = "modadd2";
-  cell.model = "bilinear:diagonal,hidden=8,inputs=4";
-  cell.rates = {1e-2};
-  cell.seeds = {1, 2};
+  Experiment cell{.task = "modadd2", .model = "bilinear:diagonal,hidden=8,inputs=4", .rates = {1e-2}, .seeds = {1, 2}};
   cell.training.optimiser.steps = 50;
   cell.length = 20;
   cell.words = 20;
@@ -717,9 +642,7 @@ Experiment short_parity() {
 TEST_CASE("kept runs are examined again without training, and only as what they are") {
   const Scratch folder("kept-runs");
   Experiment cell = short_parity();
-  ExperimentOptions options;
-  options.lengths = {20};
-  options.folder = folder.path().string();
+  ExperimentOptions options{.lengths = {20}, .folder = folder.path().string()};
   std::uint64_t steps = 0;
   options.progress = [&steps](std::uint64_t done, std::uint64_t) { steps = done; };
   const ExperimentResult first = run_experiment(cell, options);
@@ -760,23 +683,6 @@ TEST_CASE("all that a run depends on stands in its description") {
   CHECK(differs([](Experiment& e) { e.task = "modadd3"; }));
   CHECK(differs([](Experiment& e) { e.model += ",bias"; }));
   CHECK(differs([](Experiment& e) { e.training.lengths = {2, 9}; }));
-  CHECK(differs([](Experiment& e) { e.training.words = 63; }));
-  CHECK(differs([](Experiment& e) { e.training.samples = 64; }));
-  CHECK(differs([](Experiment& e) { e.training.smoothing = 0.1; }));
-  CHECK(differs([](Experiment& e) { e.training.stop_at = 0; }));
-  CHECK(differs([](Experiment& e) { e.training.patience = 3; }));
-  CHECK(differs([](Experiment& e) { e.training.validate_every = 100; }));
-  CHECK(differs([](Experiment& e) { e.training.validation_lengths = {20, 30}; }));
-  CHECK(differs([](Experiment& e) { e.training.validation_words = 128; }));
-  CHECK(differs([](Experiment& e) { e.training.validate_last = true; }));
-  CHECK(differs([](Experiment& e) { e.training.keep_most_right = true; }));
-  CHECK(differs([](Experiment& e) { e.training.optimiser.coupled_decay = 0.1; }));
-  CHECK(differs([](Experiment& e) { e.training.optimiser.steps = 51; }));
-  CHECK(differs([](Experiment& e) { e.training.optimiser.warm_up = 5; }));
-  CHECK(differs([](Experiment& e) { e.training.optimiser.clip = 1; }));
-  CHECK(differs([](Experiment& e) { e.training.optimiser.weight_decay = 0.1; }));
-  CHECK(differs([](Experiment& e) { e.training.optimiser.least_rate = 1e-5; }));
-  CHECK(differs([](Experiment& e) { e.training.optimiser.schedule = Schedule::kCosine; }));
 }
 
 TEST_CASE("mean and deviation, by hand") {
@@ -794,9 +700,7 @@ TEST_CASE("a length that the task lacks is measured at the next") {
   cell.model = "fan:blocks=1,size=4,norm=1";
   cell.training.lengths = {1, 5};
   cell.length = 19;
-  ExperimentOptions options;
-  options.lengths = {10};
-  const ExperimentResult result = run_experiment(cell, options);
+  const ExperimentResult result = run_experiment(cell, ExperimentOptions{.lengths = {10}});
   REQUIRE(result.lengths.size() == 1);
   CHECK(result.lengths[0].length == 11);
   CHECK(result.runs[0].at.length == 19);
@@ -807,9 +711,7 @@ TEST_CASE("words of a range of lengths: each length as often, counted as by hand
   cell.seeds = {3};
   cell.test_lengths = LengthRange{5, 9};
   cell.words = 400;
-  ExperimentOptions options;
-  options.lengths = {20};
-  const ExperimentRun run = run_once(cell, 1e-2, 3, options);
+  const ExperimentRun run = run_once(cell, 1e-2, 3, ExperimentOptions{.lengths = {20}});
   CHECK(run.at.words == 400);
   CHECK(run.at.length == 9);
   // Every length's share, by the lengths of the same data set.
@@ -818,17 +720,14 @@ TEST_CASE("words of a range of lengths: each length as often, counted as by hand
   training.optimiser.learning_rate = 1e-2;
   training.seed = 3;
   const TrainedRun trained = train_run(*task, cell.model, training, {});
-  DatasetOptions dataset;
-  dataset.lengths = {5, 9};
-  dataset.seed = EvaluateModelOptions{}.seed;
+  const DatasetOptions dataset{.lengths = {5, 9}, .seed = EvaluateModelOptions{}.seed};
   std::vector<std::uint64_t> words_of(10, 0);
   for (std::uint64_t word = 0; word < 400; ++word) ++words_of[sample_length(*task, dataset, word)];
   double right = 0, targets = 0;
   for (std::uint64_t length = 5; length <= 9; ++length) {
     CHECK(words_of[length] > 40);
-    EvaluateModelOptions evaluation;
-    evaluation.words = words_of[length];
-    const ModelAccuracy at = evaluate_model(*trained.model, *task, length, evaluation);
+    const ModelAccuracy at =
+        evaluate_model(*trained.model, *task, length, EvaluateModelOptions{.words = words_of[length]});
     right += static_cast<double>(at.right), targets += static_cast<double>(at.targets);
   }
   CHECK(targets == 400);
@@ -864,9 +763,8 @@ TEST_CASE("a run that is interrupted goes on within itself, bit for bit") {
   // In a folder of cells the checkpoint goes when the model is there.
   Experiment cell = short_parity();
   cell.seeds = {1};
-  ExperimentOptions options;
-  options.folder = folder.path().string();
-  options.progress = [](std::uint64_t, std::uint64_t) { throw Stop(); };
+  ExperimentOptions options{.folder = folder.path().string(),
+                            .progress = [](std::uint64_t, std::uint64_t) { throw Stop(); }};
   cell.training.optimiser.steps = 100;
   CHECK_THROWS_AS(run_once(cell, 1e-2, 1, options), Stop);
   const std::string path = model_path(options.folder, 1e-2, 1);
@@ -886,27 +784,22 @@ TEST_CASE("trained on answers at every prefix, tested at the end") {
   cell.training.validation_lengths = LengthRange{12, 12};
   cell.training.validation_words = 64;
   cell.training.validate_last = true;
-  ExperimentOptions options;
-  options.lengths = {20};
-  const ExperimentResult result = run_experiment(cell, options);
+  const ExperimentResult result = run_experiment(cell, ExperimentOptions{.lengths = {20}});
   CHECK(result.runs[0].record.targets == 64);  // one of a word
   CHECK(result.runs[0].at.words == 20);
   CHECK(!result.claim.empty());
 }
 
 TEST_CASE("an experiment examines models that are no networks too") {
-  Experiment cell;
-  cell.task = "parity";
-  cell.model = "deltaproduct:width=8,heads=1,keys=4,values=4,signed,mlp=8";
-  cell.rates = {0.01};
-  cell.seeds = {1};
+  Experiment cell{.task = "parity",
+                  .model = "deltaproduct:width=8,heads=1,keys=4,values=4,signed,mlp=8",
+                  .rates = {0.01},
+                  .seeds = {1}};
   cell.training.optimiser.steps = 600;
   cell.training.stop_at = 0;
   cell.training.lengths = {2, 20};
   cell.length = 40;
-  ExperimentOptions options;
-  options.lengths = {40};
-  options.words = 20;
+  const ExperimentOptions options{.lengths = {40}, .words = 20};
   const ExperimentResult result = run_experiment(cell, options);
   CHECK(result.lengths[0].scaled == 1);
   CHECK((result.claim == "refuted" || result.claim == "proved up to a length"));
