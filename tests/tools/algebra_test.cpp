@@ -25,8 +25,7 @@ const json& row(const json& rows, const char* key, const std::string& value) {
 
 TEST_CASE("classify: modular arithmetic with precedence has Z_4 and Z_5, and is solvable") {
   const Workplace place("classify");
-  const Outcome outcome = place.expect(0, "krohn classify name:modarith5 --json");
-  const json facts = json::parse(outcome.out).at("jobs").at(0);
+  const json facts = place.report(0, "krohn classify name:modarith5 --json").at("jobs").at(0);
   std::vector<std::string> names;
   for (const json& group : facts.at("groups")) names.push_back(group.at("name"));
   CHECK(names == std::vector<std::string>{"Z_4", "Z_5"});
@@ -41,8 +40,7 @@ TEST_CASE("classify tells state tracking from acceptance when their automata dif
   const Workplace place("two-jobs");
   // Every word is accepted, so one state decides; to track which of the two states it is takes Z_2.
   place.write("every.att", "0\t1\ta\ta\n1\t0\ta\ta\n0\n1\n");
-  const Outcome outcome = place.expect(0, "krohn classify every.att --json");
-  const json jobs = json::parse(outcome.out).at("jobs");
+  const json jobs = place.report(0, "krohn classify every.att --json").at("jobs");
   REQUIRE(jobs.size() == 2);
   CHECK(jobs.at(0).at("job") == "state tracking");
   CHECK(jobs.at(0).at("states") == 2);
@@ -99,8 +97,7 @@ TEST_CASE("a monoid past its limit is undecided, status 3, in one line") {
 
 TEST_CASE("a monoid past --max-elements leaves verdicts undecided: what is known is printed, status 3") {
   const Workplace place("undecided");
-  const Outcome outcome = place.expect(3, "krohn classify name:T5 --max-elements 100 --json");
-  const json job = json::parse(outcome.out).at("jobs").at(0);
+  const json job = place.report(3, "krohn classify name:T5 --max-elements 100 --json").at("jobs").at(0);
   CHECK(job.at("monoid").at("size") == 3125);
   CHECK(row(job.at("verdicts"), "property", "aperiodic").at("answer") == "no");
   CHECK(row(job.at("verdicts"), "property", "locally testable").at("answer") == "no");  // it follows
@@ -143,8 +140,7 @@ TEST_CASE("classify backs every yes by a network that was proved, and draws what
   for (const char* language : {"name:modarith5", "name:S5/points", "'regex:(a|b)*abb'", "name:parity",
                                "'regex:((a|b)(a|b))*'", "'regex:(a|b(ab*a)*b)*'", "'regex:'", "name:T3"}) {
     CAPTURE(language);
-    const Outcome outcome = place.expect(0, "krohn classify " + std::string(language) + " --json");
-    const json facts = json::parse(outcome.out);
+    const json facts = place.report(0, "krohn classify " + std::string(language) + " --json");
     for (const json& job : facts.at("jobs")) {
       for (const json& architecture : job.at("architectures")) {
         CAPTURE(architecture.dump());
@@ -162,8 +158,7 @@ TEST_CASE("classify backs every yes by a network that was proved, and draws what
 
 TEST_CASE("a monoid that met a limit: what the automaton decides is printed, the right option is named, status 3") {
   const Workplace place("partial");
-  const Outcome classes = place.expect(3, "krohn classify name:T5 --max-classes 3 --json");
-  const json job = json::parse(classes.out).at("jobs").at(0);
+  const json job = place.report(3, "krohn classify name:T5 --max-classes 3 --json").at("jobs").at(0);
   CHECK(contains(job.at("limit").get<std::string>(), "--max-classes"));
   CHECK(job.at("monoid").is_null());
   CHECK(row(job.at("verdicts"), "property", "group").at("answer") == "no");
@@ -183,8 +178,7 @@ TEST_CASE("a monoid that met a limit: what the automaton decides is printed, the
   });
   const Outcome cascade = place.expect(3, "krohn decompose " + big + " --time 1");
   CHECK(contains(cascade.out + cascade.err, "--time 1"));  // with what bounds the complexity, if that is known by then
-  const Outcome outline = place.expect(3, "krohn decompose name:T4 --max-contexts 5 --json");
-  const json heights = json::parse(outline.out);
+  const json heights = place.report(3, "krohn decompose name:T4 --max-contexts 5 --json");
   CHECK(heights.at("layers").empty());
   CHECK(heights.at("holonomy").at("heights") == 3);
   CHECK(heights.at("complexity").at("at_most") == 3);
@@ -261,8 +255,7 @@ TEST_CASE("decompose: bounds of the complexity, and tables that run the automato
 
 TEST_CASE("smallest: bounds beside plans, witnesses in JSON, one of LANGUAGE and --table") {
   const Workplace place("smallest");
-  const Outcome outcome = place.expect(0, "krohn smallest name:A5/points --generators standard --json");
-  const json report = json::parse(outcome.out);
+  const json report = place.report(0, "krohn smallest name:A5/points --generators standard --json");
   for (const json& bound : report["bounds"]) {
     const bool meets = bound["built"] == bound["at_least"];
     CHECK(bound["optimal"] == meets);

@@ -25,8 +25,7 @@ std::vector<json> lines(const std::string& text) {
 
 TEST_CASE("classify --json: classes with parameters, defining words and witnesses; transformers with sources") {
   const Workplace place("classes");
-  const Outcome outcome = place.expect(0, "krohn classify 'regex:~(.*abb.*)' --alphabet ab --json");
-  const json job = json::parse(outcome.out).at("jobs").at(0);
+  const json job = place.report(0, "krohn classify 'regex:~(.*abb.*)' --alphabet ab --json").at("jobs").at(0);
   const json& local = row(job.at("classes"), "SL");
   CHECK(local.at("answer") == "yes");
   CHECK(local.at("k") == 3);

@@ -50,8 +50,7 @@ TEST_CASE("run reads a trained model's folder beside the automaton of its task")
   place.make(
       "krohn import run/parameters.safetensors --as gru --against name:parity --classes "
       "reject=1,accept=0 -o wrong");
-  const Outcome wrong = place.expect(1, "krohn run wrong 01 --json");
-  const json row = json::parse(wrong.out)["words"][0];
+  const json row = place.report(1, "krohn run wrong 01 --json")["words"][0];
   CHECK(row["model"]["output"] == "reject");
   CHECK(row["automaton"]["output"] == "accept");
   CHECK(row["wrong_positions"] == 2);

@@ -52,9 +52,8 @@ TEST_CASE("extract says before the work what it cannot write or hold, and an int
 TEST_CASE("verify refutes what drifts by a long word, and writes it down") {
   const Workplace place("long-words");
   place.make("krohn compile name:Z7 --construction rotation -o z7.safetensors");
-  const Outcome found =
-      place.expect(1, "krohn verify z7.safetensors --precision bf16 --max-pairs 1000 --certificate z7.json --json");
-  const json verdict = json::parse(found.out)["verdict"];
+  const json verdict = place.report(
+      1, "krohn verify z7.safetensors --precision bf16 --max-pairs 1000 --certificate z7.json --json")["verdict"];
   CHECK(verdict["method"] == "long words");
   CHECK(verdict["shortest"] == false);
   place.expect(0, "krohn check z7.json z7.safetensors", {"refuted"});
@@ -90,9 +89,7 @@ TEST_CASE("compare finds the turns of a rotation, and draws them") {
 TEST_CASE("snap proves what it writes") {
   const Workplace place("snap");
   place.make("krohn compile name:Z5 --construction rotation -o rotation.safetensors");
-  const Outcome snapped =
-      place.expect(0, "krohn snap rotation.safetensors -o exact.safetensors --against name:Z5 --json");
-  const json found = json::parse(snapped.out);
+  const json found = place.report(0, "krohn snap rotation.safetensors -o exact.safetensors --against name:Z5 --json");
   CHECK(found["verdict"]["claim"] == "proved");
   CHECK(found["equal"] == true);
   for (const json& letter : found["letters"]) CHECK(letter["distance"].get<double>() < 1e-5);
@@ -105,8 +102,7 @@ TEST_CASE("a trained model that is no network is verified, extracted, snapped an
       "krohn train parity --model deltaproduct:signed,width=16,heads=1,mlp=0 --rates 1e-2 --steps 2000 "
       "--schedule cosine --stop-at 0 --threads 1 -o run");
   CHECK(!std::filesystem::exists(place / "run/network.safetensors"));
-  const Outcome verified = place.expect(1, "krohn verify run --max-pairs 20000 --json");
-  const json verdict = json::parse(verified.out);
+  const json verdict = place.report(1, "krohn verify run --max-pairs 20000 --json");
   CHECK(verdict["verdict"]["claim"] == "refuted");
   CHECK(verdict["verdict"]["shortest"] == false);
   CHECK(verdict["verdict"]["failing_word_length"].get<int>() > 40);  // the lengths of training are right
@@ -137,15 +133,12 @@ TEST_CASE("a trained model that is no network is verified, extracted, snapped an
   place.make("krohn compile name:parity -o parity.safetensors");
   place.expect(2, "krohn check run.cert parity.safetensors", {"a model that is no network"});
 
-  const Outcome extracted =
-      place.expect(1, "krohn extract run -o learned.dot --length 32 --against name:parity --json");
-  CHECK(json::parse(extracted.out)["states"] == 2);
+  CHECK(place.report(1, "krohn extract run -o learned.dot --length 32 --against name:parity --json")["states"] == 2);
   place.expect(0, "krohn snap run -o exact.safetensors --length 32 --against name:parity",
                {"its own read-out included"});
   place.expect(0, "krohn verify exact.safetensors --against name:parity");
 
-  const Outcome compared = place.expect(0, "krohn compare run exact.safetensors --plot circles.svg --json");
-  const json sides = json::parse(compared.out);
+  const json sides = place.report(0, "krohn compare run exact.safetensors --plot circles.svg --json");
   CHECK(sides["alive"].get<int>() < sides["coordinates"].get<int>());
   const json& one = sides["letters"][1];
   CHECK(one["letter"] == "1");
@@ -159,8 +152,7 @@ TEST_CASE("words below --from are not asked about") {
   const Workplace place("from");
   place.make("krohn train ltrarith2 --model dense:size=2 --steps 1 --threads 1 -o run");
   const auto failing_length = [&](const std::string& options) {
-    const Outcome outcome = place.expect(1, "krohn verify run --json" + options);
-    return json::parse(outcome.out)["verdict"]["failing_word_length"].get<int>();
+    return place.report(1, "krohn verify run --json" + options)["verdict"]["failing_word_length"].get<int>();
   };
   CHECK(failing_length("") < 5);            // one or two integers: "1", "1+1"
   CHECK(failing_length(" --from 3") >= 5);  // three, with two operators
@@ -207,8 +199,7 @@ TEST_CASE("verify, eval and compare speak of the trained model whose states grow
   std::filesystem::create_directory(place / "run");
   std::filesystem::copy_file(std::string(KROHN_TEST_DATA) + "/networks/trained-parity.safetensors",
                              place / "run/parameters.safetensors");
-  const Outcome verified = place.expect(1, "krohn verify run --max-pairs 20000 --json");
-  const json verdict = json::parse(verified.out)["verdict"];
+  const json verdict = place.report(1, "krohn verify run --max-pairs 20000 --json")["verdict"];
   CHECK(verdict["failing_word_length"].get<int>() > 60);  // nearest codewords tie at 0^39
   const json measured = json::parse(place.shell("krohn eval run --lengths 39,500 --words 50 --json").out);
   CHECK(measured["lengths"][0]["words_right"] == 50);

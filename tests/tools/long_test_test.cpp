@@ -15,8 +15,8 @@ TEST_CASE("a long test goes through the network's states and says so") {
   compile(place);
   place.expect(0, "krohn verify s3.safetensors --length 2e8",
                {"200,000,000 letters of random words, seed 1, through the 6 states that the network"});
-  const Outcome report = place.expect(0, "krohn verify s3.safetensors --length 1e6 --words 3 --save run.json --json");
-  const json through = json::parse(report.out)["sampled_through_states"];
+  const json through = place.report(
+      0, "krohn verify s3.safetensors --length 1e6 --words 3 --save run.json --json")["sampled_through_states"];
   CHECK(through["letters"] == 3'000'000);
   CHECK(through["states"] == 6);
   CHECK(through["right"] == true);

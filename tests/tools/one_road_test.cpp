@@ -1,8 +1,6 @@
 // The same question has one answer, whoever asks: `compile --precision`, `verify`, `snap`, `table`; Python in
 // tests/python/one_road_test.py.
 
-#include <nlohmann/json.hpp>
-
 #include "tests/tools/shell.h"
 
 using namespace krohn::test;

@@ -1,7 +1,5 @@
 // `krohn table` as a person uses it: what it says of the papers' protocols, folders that tables share, shards, rivals.
 
-#include <nlohmann/json.hpp>
-
 #include "krohn/simulate/closing/proof_rounds.h"
 #include "tests/tools/shell.h"
 #include "tools/krohn/training/table_report.h"
@@ -87,10 +85,7 @@ TEST_CASE("tables of several sizes share a folder, and each says what was shrunk
   const std::string line =
       "krohn table ebrahimi1 --recipe paper --only 'modular addition, full, m = 3' --seeds 1 --threads 1 --lengths 10 "
       "--json -o cells --scale ";
-  const auto made = [&](const std::string& scale) {
-    const Outcome outcome = place.expect(0, line + scale);
-    return json::parse(outcome.out);
-  };
+  const auto made = [&](const std::string& scale) { return place.report(0, line + scale); };
   const json few = made("paper,steps=3,width=8,inputs=8,rates=1e-3,test-words=4");
   CHECK(few["not_as_the_paper"] == json::array({"hidden 256 → 8", "inputs 256 → 8", "steps 100000 → 3",
                                                 "rates 0.001, 0.0001, 1e-05 → 0.001", "test words 300 → 4"}));

@@ -8,41 +8,14 @@ using nlohmann::json;
 
 namespace {
 
-// clang-format off
-constexpr const char* kVerbs[] = {
-    "info",
-    "classify",
-    "decompose",
-    "compile",
-    "smallest",
-    "run",
-    "verify",
-    "check",
-    "probe",
-    "draw",
-    "convert",
-    "equal",
-    "included",
-    "disjoint",
-    "empty",
-    "combine",
-    "words",
-    "elements",
-    "tasks",
-    "train",
-    "import",
-    "eval",
-    "extract",
-    "compare",
-    "snap",
-    "table",
-    "merge",
-    "audit",
-    "kit",
-    "report",
-    "completion",
-};
-// clang-format on
+/// The verbs as the page of the command lists them: examples of later ones read what those of earlier ones write.
+std::vector<std::string> verbs() {
+  std::vector<std::string> all;
+  std::istringstream page(Workplace("verbs").shell("krohn --help").out);
+  for (std::string line; std::getline(page, line);)
+    if (line.starts_with("  ") && !line.starts_with("  krohn ")) all.push_back(line.substr(2, line.find(' ', 2) - 2));
+  return all;
+}
 
 }  // namespace
 
@@ -77,8 +50,7 @@ TEST_CASE("the README's story of a trained model is true") {
   const json lengths = json::parse(place.shell(lines["eval"] + " --json").out)["lengths"];
   REQUIRE(lengths.size() == 1);
   CHECK(lengths[0]["words_right"] == 300);
-  const Outcome verified = place.expect(1, lines["verify"] + " --json");
-  const json verdict = json::parse(verified.out)["verdict"];
+  const json verdict = place.report(1, lines["verify"] + " --json")["verdict"];
   // Other kinds of processors train to other parameters, and fail at another length.
   if (__builtin_cpu_supports("avx512f")) {
     CHECK(verdict["failing_word_length"] == 380);
@@ -92,8 +64,8 @@ TEST_CASE("the README's story of a trained model is true") {
 TEST_CASE("the README fits two screens and names every verb") {
   const std::string readme = contents(KROHN_ROOT "/README.md");
   CHECK(std::count(readme.begin(), readme.end(), '\n') <= 90);
-  for (const char* verb : kVerbs)
-    if (verb != std::string("completion")) CHECK_MESSAGE(contains(readme, std::string("`krohn ") + verb), verb);
+  for (const std::string& verb : verbs())
+    if (verb != "completion") CHECK_MESSAGE(contains(readme, "`krohn " + verb), verb);
 }
 
 TEST_CASE("other usual names are understood") {
@@ -152,14 +124,15 @@ TEST_CASE("a group that is too large to list still says what is known") {
 
 TEST_CASE("every verb has a page that begins with examples") {
   const Workplace place("help");
-  const Outcome all = place.expect(0, "krohn --help");
-  for (const char* verb : kVerbs) {
-    CAPTURE(verb);
-    CHECK(contains(all.out, std::string("\n  ") + verb + " "));
-    const Outcome page = place.expect(0, std::string("krohn ") + verb + " --help");
+  const std::vector<std::string> listed = verbs();
+  std::set<std::string> pages;
+  for (const auto& page : std::filesystem::directory_iterator(KROHN_ROOT "/tools/krohn/help"))
+    pages.insert(page.path().stem());
+  CHECK(std::set<std::string>(listed.begin(), listed.end()) == pages);
+  for (const std::string& verb : listed) {
+    const Outcome page = place.expect(0, "krohn " + verb + " --help", {"\n  krohn " + verb});
     CHECK(page.err == "");
-    CHECK(page.out.starts_with(std::string("krohn ") + verb));
-    CHECK(contains(page.out, std::string("\n  krohn ") + verb));
+    CHECK(page.out.starts_with("krohn " + verb));
   }
   CHECK(place.shell("krohn --version").out.starts_with("krohn 0."));
 }
@@ -167,8 +140,8 @@ TEST_CASE("every verb has a page that begins with examples") {
 TEST_CASE("every verb that writes says in the same words what to add where it is not told where") {
   const Workplace place("nowhere");
   std::size_t writing = 0;
-  for (const char* verb : kVerbs) {
-    std::istringstream page(place.shell(std::string("krohn ") + verb + " --help").out);
+  for (const std::string& verb : verbs()) {
+    std::istringstream page(place.shell("krohn " + verb + " --help").out);
     std::string synopsis;
     std::getline(page, synopsis);
     int depth = 0;  // of square brackets: what may be left out
@@ -182,7 +155,7 @@ TEST_CASE("every verb that writes says in the same words what to add where it is
     CAPTURE(synopsis);
     const bool has_model = contains(needed, "--model"), has_kind = contains(needed, "--as");
     const Outcome outcome =
-        place.expect(2, "krohn " + std::string(verb) + (contains(needed, verb + std::string(" -o")) ? "" : " x") +
+        place.expect(2, "krohn " + verb + (contains(needed, verb + " -o") ? "" : " x") +
                             (has_model ? " --model bilinear" : "") + (has_kind ? " --as gru --against x" : ""));
     CHECK_MESSAGE(outcome.err.starts_with("krohn: nowhere to write the "), outcome.err);
     CHECK(contains(outcome.err, ": add `-o "));
@@ -215,12 +188,12 @@ TEST_CASE("every example of every page works") {
       "trained && cp -r trained converted");
   place.make("krohn compile name:tomita1 --target qwen3-next -o Qwen3-Next-80B-A3B-Instruct");
   int examples = 0;
-  for (const char* verb : kVerbs) {
-    if (std::string(verb) == "import")
+  for (const std::string& verb : verbs()) {
+    if (verb == "import")
       place.make(
           "krohn compile 'regex:(a|b)*abb' --target torch-lstm -o lstm && mv "
           "lstm/parameters.safetensors abb.safetensors");
-    std::istringstream page(place.shell(std::string("krohn ") + verb + " --help").out);
+    std::istringstream page(place.shell("krohn " + verb + " --help").out);
     for (std::string line; std::getline(page, line);) {
       if (!line.starts_with("  krohn ")) continue;
       CAPTURE(line);
@@ -271,9 +244,8 @@ TEST_CASE("any order: established for what is exact, undecided for what rounds, 
 TEST_CASE("compiling for a precision rounds the weights and says what that made of them") {
   const Workplace place("quantised");
   const std::string compile = "krohn compile name:Z10 --construction rotation --precision bf16 -o z10.safetensors";
-  const Outcome refuted = place.expect(1, compile + " --json");
-  CHECK(json::parse(refuted.out)["verdict"]["failing_word_length"] == 128);  // MATH.md §5
-  place.expect(1, compile + " --max-pairs 100");                             // by a long word, as verify
+  CHECK(place.report(1, compile + " --json")["verdict"]["failing_word_length"] == 128);  // MATH.md §5
+  place.expect(1, compile + " --max-pairs 100");                                         // by a long word, as verify
   place.expect(1, "krohn verify z10.safetensors --precision bf16");
   place.expect(3, "krohn verify z10.safetensors --precision exact --max-pairs 100");
   place.expect(0, "krohn compile name:Z10 --construction rotation -o exact.safetensors");
@@ -286,16 +258,15 @@ TEST_CASE("a model is held against a language that it was not told of") {
   const Workplace place("against");
   place.make("krohn compile 'regex:(a|b)*abb' -o abb.safetensors");
   place.expect(0, "krohn verify abb.safetensors --against 'regex:(b|a)*a(b)b'");
-  const Outcome refuted = place.expect(1, "krohn verify abb.safetensors --against 'regex:(a|b)*ab' --json");
-  CHECK(json::parse(refuted.out)["verdict"]["failing_word"] == "ab");
+  CHECK(place.report(1, "krohn verify abb.safetensors --against 'regex:(a|b)*ab' --json")["verdict"]["failing_word"] ==
+        "ab");
   place.expect(1, "krohn verify abb.safetensors --against 'regex:(a|b|c)*abb'");
 }
 
 TEST_CASE("run compares the network with the automaton") {
   const Workplace place("run");
   place.make("krohn compile 'regex:(a|b)*abb' -o abb.safetensors");
-  const Outcome words = place.expect(0, "krohn run abb.safetensors abb abba '' random:1e5 --json");
-  const json rows = json::parse(words.out)["words"];
+  const json rows = place.report(0, "krohn run abb.safetensors abb abba '' random:1e5 --json")["words"];
   REQUIRE(rows.size() == 4);
   CHECK(rows[0]["automaton"]["output"] == "accept");
   CHECK(rows[1]["network"]["output"] == "reject");
@@ -307,8 +278,8 @@ TEST_CASE("run compares the network with the automaton") {
   CHECK(contains(place.shell("krohn run 'regex:(a|b)*abb' file:word.txt").out, "accept"));
 
   place.make("krohn compile name:Z5 --construction rotation -o z5.safetensors");
-  const Outcome drifted = place.expect(1, "krohn run z5.safetensors random:1e6 --precision bf16 --json");
-  CHECK(json::parse(drifted.out)["words"][0]["wrong_from"] >= 249);
+  CHECK(place.report(1, "krohn run z5.safetensors random:1e6 --precision bf16 --json")["words"][0]["wrong_from"] >=
+        249);
 
   const json counts = json::parse(place.shell("krohn run name:parity random:1000 --words 500 --device cpu --json").out);
   std::uint64_t sum = 0;

@@ -3,6 +3,8 @@
 
 #include <sys/wait.h>
 
+#include <nlohmann/json.hpp>
+
 #include "krohn/automata/formats/json.h"
 #include "tests/testing.h"
 
@@ -38,10 +40,15 @@ class Workplace : public Scratch {
       const bool is_error = status == 2 || told.starts_with("2> ");
       const std::string after = told.substr(told.starts_with("2> ") ? 3 : 0),
                         part = after.substr(after.starts_with("! ") ? 2 : 0);
-      const bool is_said = (is_error ? outcome.err : outcome.out).find(part) != std::string::npos;
+      const bool is_said = contains(is_error ? outcome.err : outcome.out, part);
       CHECK_MESSAGE(is_said == (part == after), told);
     }
     return outcome;
+  }
+
+  /// Runs a line that must end with `status`, and reads what it prints as JSON.
+  nlohmann::json report(int status, const std::string& line) const {
+    return nlohmann::json::parse(expect(status, line).out);
   }
 
   /// Runs a line that the rest of a test needs.
@@ -64,8 +71,6 @@ class Workplace : public Scratch {
 
 /// A path of tests/data, quoted for the shell.
 inline std::string data(const std::string& name) { return "'" KROHN_TEST_DATA "/" + name + "'"; }
-
-inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// Runs a command with a limit of time until its outcome is as promised, at most four times, each with twice the time
 /// of the one before, since a loaded machine starts, wakes and ends processes late. `run` takes the seconds and returns

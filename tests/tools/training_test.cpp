@@ -1,8 +1,6 @@
 // Training as a person does it: killed and gone on with, from another's or half a checkpoint, with a rate that
 // diverges.
 
-#include <nlohmann/json.hpp>
-
 #include "tests/tools/shell.h"
 #include "tools/krohn/training/table_report.h"
 
