@@ -10,6 +10,7 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"
+#include "krohn/simulate/arithmetic/rounded_matrix.h"
 
 namespace krohn {
 namespace {
@@ -65,26 +66,18 @@ class Quantised {
 
  private:
   Reflection reflection(const Reflection& factor) const {
-    std::vector<std::pair<std::uint32_t, double>> key;
-    if (factor.entries.empty()) {
-      key = {{factor.plane, number(factor.angle.cosine())}, {factor.plane + 1, number(factor.angle.sine())}};
-    } else {
-      const long double scale = std::sqrt(static_cast<long double>(factor.scale_squared_numerator) /
-                                          static_cast<long double>(factor.scale_squared_denominator));
-      for (const auto& [position, value] : factor.entries)
-        key.emplace_back(position, number(scale * static_cast<long double>(value)));
-    }
-    Reflection rounded = in_integers(key);
-    rounded.beta = number(factor.beta);
+    const auto in_format = round_factor<double>(factor, [this](long double weight) { return number(weight); });
+    Reflection rounded = in_integers(in_format.entries);
+    rounded.beta = in_format.beta;
     return rounded;
   }
 
   /// The key as integers times the greatest power of two, at most 1, that makes them so.
-  Reflection in_integers(const std::vector<std::pair<std::uint32_t, double>>& key) const {
+  Reflection in_integers(const std::vector<RoundedReflections<double>::Entry>& key) const {
     constexpr int kMaxBits = 31;  // of an integer, and of a power of two whose square is a 64-bit denominator
     int bits = 0;
     const auto is_fraction = [&](const auto& entry) {
-      return std::nearbyint(std::ldexp(entry.second, bits)) != std::ldexp(entry.second, bits);
+      return std::nearbyint(std::ldexp(entry.key, bits)) != std::ldexp(entry.key, bits);
     };
     while (bits <= kMaxBits && std::any_of(key.begin(), key.end(), is_fraction)) ++bits;
     Reflection reflection;
