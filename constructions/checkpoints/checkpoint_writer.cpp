@@ -134,6 +134,16 @@ void CheckpointWriter::open_gates(std::uint32_t layer, std::span<const std::uint
   for (const std::uint32_t input : inputs) layers_[layer].output_gate[input] = kGate / scale_;
 }
 
+void CheckpointWriter::forget_sign(std::uint32_t layer, std::uint32_t coordinate,
+                                   std::span<const std::uint32_t> always) {
+  const Term negative{coordinate, -1}, twice{coordinate, 2};
+  add_unit(layer, {&negative, 1}, always, {&twice, 1});
+}
+
+float CheckpointWriter::unit_output() const {
+  return kActive / open_gate() / std::sqrt(static_cast<float>(config_.value_dim));
+}
+
 float CheckpointWriter::open_gate() const { return config_.output_gate == OutputGate::kSilu ? kGate : 1; }
 
 void CheckpointWriter::set_value(std::uint32_t layer, std::uint32_t input, std::uint32_t head, std::uint32_t coordinate,

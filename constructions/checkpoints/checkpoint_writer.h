@@ -71,6 +71,12 @@ class CheckpointWriter {
   void add_unit(std::uint32_t layer, std::span<const Term> when, std::span<const std::uint32_t> always,
                 std::span<const Term> change);
 
+  /// A unit that adds twice its size to the coordinate where that is negative.
+  void forget_sign(std::uint32_t layer, std::uint32_t coordinate, std::span<const std::uint32_t> always);
+  /// With set_output, makes an active coordinate of a head's only value, of which the norm makes √V and the gate a
+  /// multiple.
+  float unit_output() const;
+
   /// The token's hidden vector has these coordinates.
   void set_embedding(std::uint32_t token, std::uint32_t coordinate);
   /// The weight is a power of two unless it is said.

@@ -323,9 +323,7 @@ class OneLayer {
     std::vector<std::uint32_t> tokens(begin() + 1);
     std::iota(tokens.begin(), tokens.end(), 0u);
     writer_.open_gates(0, tokens);
-    // The norm makes √V of the only value, the gate a multiple of it.
-    const float unit =
-        CheckpointWriter::kActive / writer_.open_gate() / std::sqrt(static_cast<float>(writer_.config().value_dim));
+    const float unit = writer_.unit_output();
     for (std::size_t slot = 0; slot < plan_.slots.size(); ++slot)
       writer_.set_output(0, plan_.slots[slot].head, plan_.slots[slot].value, coordinate(slot), unit);
     for (const std::size_t slot : plan_.one_of)
@@ -333,16 +331,13 @@ class OneLayer {
         writer_.set_output(0, plan_.slots[slot].head, plan_.slots[slot].value, extra_coordinate(i), unit);
   }
 
-  /// A unit for every coordinate that may be negative: it adds twice its size where it is.
+  /// Of every coordinate that may be negative.
   void forget_signs() {
-    std::vector<std::uint32_t> always(begin() + 1), signed_ones;
+    std::vector<std::uint32_t> always(begin() + 1);
     std::iota(always.begin(), always.end(), 0u);
-    for (std::size_t slot = 0; slot < plan_.slots.size(); ++slot) signed_ones.push_back(coordinate(slot));
-    for (std::uint32_t i = 0; i < extra(); ++i) signed_ones.push_back(extra_coordinate(i));
-    for (const std::uint32_t coordinate : signed_ones) {
-      const CheckpointWriter::Term negative{coordinate, -1}, twice{coordinate, 2};
-      writer_.add_unit(0, {&negative, 1}, always, {&twice, 1});
-    }
+    // The extra coordinates follow those of the slots.
+    for (std::size_t slot = 0; slot < plan_.slots.size() + extra(); ++slot)
+      writer_.forget_sign(0, coordinate(slot), always);
   }
 
   const Dfa& automaton_;
@@ -451,8 +446,6 @@ constexpr std::uint64_t kLargestSimple = 60;
 constexpr std::uint64_t kMaxEntries = 1'000'000;
 constexpr std::uint32_t kActive = 4;
 constexpr std::uint32_t kHead = 0, kRow = 0;
-/// Values: their square leaves nothing of the norm's 10⁻⁶ after division by the key's entries and √K.
-
 /// Which coordinate of the hidden vector says what. All layers of the cascade share them: four are active at a time.
 class Coordinates {
  public:
@@ -616,16 +609,11 @@ class CascadeExport {
     return cascade_.layers[k].actions[cascade_.layers[k].wiring.action_of[context]];
   }
 
-  /// The norm makes √V of the only value, the gate a multiple of it.
-  float unit() const {
-    return CheckpointWriter::kActive / writer_.open_gate() / std::sqrt(static_cast<float>(writer_.config().value_dim));
-  }
-
   /// Makes the head's reading the coordinate, in place of a constant.
   void give_out(std::uint32_t own, std::uint32_t head, std::uint32_t value, std::uint32_t coordinate,
                 std::uint32_t place) {
-    writer_.set_output(own, head, value, coordinate, unit());
-    writer_.set_output(own, head, value, place, -unit());
+    writer_.set_output(own, head, value, coordinate, writer_.unit_output());
+    writer_.set_output(own, head, value, place, -writer_.unit_output());
   }
 
   /// β is 1 with this input, also where it is not doubled.
@@ -661,14 +649,14 @@ class CascadeExport {
       write_start(writer_, own, at_.begin(), label, layer.width, {&start, 1}, kWritten);
       writer_.set_query(own, at_.place_of_after(), label, label);
       if (changes_signs(writer_.config()))
-        writer_.set_output(own, label, 0, at_.after(label), unit());
+        writer_.set_output(own, label, 0, at_.after(label), writer_.unit_output());
       else
         give_out(own, label, 0, at_.after(label), at_.place_of_after());
     }
     if (!changes_signs(writer_.config())) return;
     write_start(writer_, own, at_.begin(), layer.width, layer.width, {&start, 1}, kWritten);
     writer_.set_query(own, at_.place_of_after(), layer.width, start);
-    writer_.set_output(own, layer.width, 0, at_.place_of_after(), -unit());
+    writer_.set_output(own, layer.width, 0, at_.place_of_after(), -writer_.unit_output());
   }
 
   /// The node of the readout, by the node so far and the label after the token.
@@ -689,15 +677,7 @@ class CascadeExport {
       }
       for (const float sign : {1.f, -1.f}) writer_.add_unit(own, both(at_.node(node), label, sign), always, change);
     }
-    if (has_signs) forget_signs(own, width);
-  }
-
-  /// Adds twice its size to every label that is negative.
-  void forget_signs(std::uint32_t own, Label width) {
-    for (Label label = 0; label < width; ++label) {
-      const Term negative{at_.after(label), -1}, twice{at_.after(label), 2};
-      writer_.add_unit(own, {&negative, 1}, all_nodes(), {&twice, 1});
-    }
+    for (Label label = 0; label < width && has_signs; ++label) writer_.forget_sign(own, at_.after(label), always);
   }
 
   /// The label one token ago.

@@ -135,16 +135,24 @@ double layer_bound(const Layer& layer) {
   return bound;
 }
 
-int significand_bits(Precision precision) {
+struct Format {
+  int digits, least_exponent;  ///< of the significand; of the least positive, subnormal number
+
+  double unit_roundoff() const { return std::ldexp(1.0, -digits); }
+  double least_number() const { return std::ldexp(1.0, least_exponent); }
+  double last_integer() const { return std::ldexp(1.0, digits); }  ///< up to it all are numbers of the format
+};
+
+Format format_of(Precision precision) {
   switch (precision) {
     case Precision::kFp64:
-      return 53;
+      return {53, -1074};
     case Precision::kFp32:
-      return 24;
+      return {24, -149};
     case Precision::kFp16:
-      return 11;
+      return {11, -24};
     default:
-      return 8;
+      return {8, -133};
   }
 }
 
@@ -166,7 +174,7 @@ double distance_from(const Layer& layer, std::size_t i, std::size_t first) {
 }  // namespace
 
 bool is_exact(const Layer& layer, Precision precision) {
-  return layer_bound(layer) <= std::ldexp(1.0, significand_bits(precision));
+  return layer_bound(layer) <= format_of(precision).last_integer();
 }
 
 std::vector<Precision> exact_precisions(const Network& network) {
@@ -174,7 +182,7 @@ std::vector<Precision> exact_precisions(const Network& network) {
   for (const Layer& layer : network.layers) bound = std::max(bound, layer_bound(layer));
   std::vector<Precision> exact;
   for (const Precision precision : {Precision::kFp64, Precision::kFp32, Precision::kFp16, Precision::kBf16})
-    if (bound <= std::ldexp(1.0, significand_bits(precision))) exact.push_back(precision);
+    if (bound <= format_of(precision).last_integer()) exact.push_back(precision);
   return exact;
 }
 
@@ -271,29 +279,8 @@ std::vector<Precision> locked_precisions(const Network& network) {
   return locked;
 }
 
-namespace {
-
-struct Format {
-  double unit_roundoff, least_number;  ///< the least positive, subnormal one
-};
-
-Format format_of(Precision precision) {
-  switch (precision) {
-    case Precision::kFp64:
-      return {0x1p-53, 0x1p-1074};
-    case Precision::kFp32:
-      return {0x1p-24, 0x1p-149};
-    case Precision::kFp16:
-      return {0x1p-11, 0x1p-24};
-    default:
-      return {0x1p-8, 0x1p-133};
-  }
-}
-
-}  // namespace
-
 std::uint64_t letters_before_drift(std::uint32_t planes, double radius, Precision precision) {
-  const auto [u, least] = format_of(precision);
+  const double u = format_of(precision).unit_roundoff(), least = format_of(precision).least_number();
   const double growth = std::sqrt(2.0) * (u * (3 + u * (3 + u)) + 4 * least);
   const double room = radius / std::sqrt(static_cast<double>(planes)) - u;
   if (room <= u) return 0;

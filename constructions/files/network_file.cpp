@@ -25,16 +25,6 @@ namespace krohn {
 // The structured forms of a layer's matrices as tensors; names and shapes are in
 // docs/reference/network-file.md.
 
-/// Adds `PREFIX.form` and `PREFIX.structured.*`: the matrices of each form lie one after the other, in the order of the
-/// actions. Returns the names of the forms that occur, which `PREFIX.form` counts through.
-std::vector<std::string> add_structured(TensorFile& file, const std::string& prefix,
-                                        const std::vector<const Matrix*>& matrices);
-
-/// The inverse, for matrices of dimension n, which is not trusted: nothing is allocated from it. The result is not
-/// validated beyond what it takes to build it. Throws InputError naming the tensor.
-std::vector<Matrix> read_structured(TensorReader& reader, const std::string& prefix,
-                                    const std::vector<std::string>& forms, std::uint32_t n);
-
 namespace {
 
 using Offsets = std::vector<std::uint64_t>;
@@ -361,8 +351,8 @@ const Codec& codec_named(const std::string& form) {
   throw InputError(fmt::format("unknown form of matrix \"{}\"", form));
 }
 
-}  // namespace
-
+/// Adds `PREFIX.form` and `PREFIX.structured.*`: the matrices of each form lie one after the other, in the order of the
+/// actions. Returns the names of the forms that occur, which `PREFIX.form` counts through.
 std::vector<std::string> add_structured(TensorFile& file, const std::string& prefix,
                                         const std::vector<const Matrix*>& matrices) {
   std::vector<std::string> forms;
@@ -379,6 +369,8 @@ std::vector<std::string> add_structured(TensorFile& file, const std::string& pre
   return forms;
 }
 
+/// The inverse, for matrices of dimension n, which is not trusted: nothing is allocated from it. The result is not
+/// validated beyond what it takes to build it. Throws InputError naming the tensor.
 std::vector<Matrix> read_structured(TensorReader& reader, const std::string& prefix,
                                     const std::vector<std::string>& forms, std::uint32_t n) {
   const auto codes = reader.values<std::uint8_t>(prefix + ".form", {kAnyExtent});
@@ -398,8 +390,6 @@ std::vector<Matrix> read_structured(TensorReader& reader, const std::string& pre
   for (const std::uint8_t code : codes) result.push_back(std::move(by_form[code][used[code]++]));
   return result;
 }
-
-namespace {
 
 using nlohmann::json;
 

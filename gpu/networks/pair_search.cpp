@@ -33,11 +33,10 @@ class PairSearch {
     take_memory();
   }
 
-  Certificate run() {
+  PairSearchEnd run() {
     const DeviceNetwork<Number>& network = make_.network;
-    failing_.expected = network.initial_state;
-    if (network.initial_answer != kNoState) failing_.given = network.initial_answer;
-    if (failing_.given != failing_.expected) return refuted_by_pairs(options_, 0, {}, failing_);
+    if (network.initial_answer != network.initial_state)
+      return PairSearchEnd::wrong(0, {}, network.initial_state, network.initial_answer);
     write_first_pair();
     std::uint64_t depth = 0;
     for (std::uint64_t begin = 0; begin < pairs_; ++depth) {
@@ -46,16 +45,15 @@ class PairSearch {
         if (const auto failing = expand(first, std::min(end, first + chunk_))) {
           Word word = word_to(first + *failing / memory_.letters);
           word.push_back(static_cast<Letter>(*failing % memory_.letters));
-          note_failing_run(word);
-          return refuted_by_pairs(options_, pairs_, std::move(word), failing_);
+          return wrong(std::move(word));
         }
         if (const std::string late = TimeLimit::met(); depth > 0 && !late.empty())
-          return proved_up_to_depth(options_, pairs_, depth, begin, late);
+          return PairSearchEnd::stopped(pairs_, depth, begin, late);
       }
-      if (full_) return proved_up_to_depth(options_, pairs_, depth + 1, end, limit());
+      if (full_) return PairSearchEnd::stopped(pairs_, depth + 1, end, limit());
       begin = end;
     }
-    return proved_by_pairs(options_, pairs_, depth - 1);
+    return PairSearchEnd::closed(pairs_, depth - 1);
   }
 
  private:
@@ -184,12 +182,14 @@ class PairSearch {
   }
 
   /// The answers of the automaton and the network at the word's end: the last letter once more, on the processor.
-  void note_failing_run(const Word& word) {
+  PairSearchEnd wrong(Word word) const {
     const auto evaluator = make_evaluator(image_.network(), options_.arithmetic, options_.form);
-    for (const Letter letter : word) failing_.given = evaluator->step(letter);
-    failing_.expected = automaton_.run(word);
-    if (failing_.given == failing_.expected)
+    std::optional<State> given;
+    for (const Letter letter : word) given = evaluator->step(letter);
+    const State expected = automaton_.run(word);
+    if (given == expected)
       throw SystemError("CUDA: the device read a word wrongly that the processor reads rightly; please report this");
+    return PairSearchEnd::wrong(pairs_, std::move(word), expected, given.value_or(kNoState));
   }
 
   Place place_;
@@ -206,7 +206,6 @@ class PairSearch {
   Buffer<std::uint64_t> slots_{place_}, numbers_{place_};
   Buffer<unsigned long long> failing_candidate_{place_};
   Buffer<Number> work_numbers_{place_};
-  FailingRun failing_;
 };
 
 }  // namespace
@@ -224,7 +223,7 @@ std::uint64_t bytes_for_pairs(std::uint64_t free, std::uint64_t work) {
 Certificate search_pairs(Place place, const Network& network, const CertifyOptions& options) {
   const FloatEnvironment environment;
   return with_device_arithmetic(options.arithmetic, [&](auto format, auto device) {
-    return PairSearch<decltype(format), decltype(device)>(place, network, options).run();
+    return certificate_of(PairSearch<decltype(format), decltype(device)>(place, network, options).run(), options);
   });
 }
 

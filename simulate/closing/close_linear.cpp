@@ -220,29 +220,29 @@ std::optional<StateCode> state_code(const LearnedCode& learned, const MatrixXd& 
   }
 }
 
+MatrixXd block_map(const LinearModel& model, Letter letter, std::size_t first) {
+  const auto size = static_cast<Index>(model.block);
+  MatrixXd map = MatrixXd::Zero(size, size + 1);
+  for (Index row = 0; row < size; ++row) {
+    const std::size_t at = letter * model.hidden + first + static_cast<std::size_t>(row);
+    for (Index column = 0; column < size; ++column)
+      map(row, column) = double{model.matrices[at * model.block + static_cast<std::size_t>(column)]};
+    if (!model.additions.empty()) map(row, size) = double{model.additions[at]};
+  }
+  return map;
+}
+
 namespace {
 
 constexpr std::uint64_t kMaxReadoutSteps = 20'000;
 constexpr double kMargin = 0.5;  ///< nats, at which descent on the read-out ends
 
-/// h ↦ A h + b of every block, as a matrix for (h, 1): s × (s + 1).
+/// Of every block.
 using Maps = std::vector<MatrixXd>;
 
 Maps maps_of(const LinearModel& view, Letter letter) {
-  const std::size_t size = view.block;
   Maps maps;
-  for (std::size_t first = 0; first < view.hidden; first += size) {
-    MatrixXd map = MatrixXd::Zero(static_cast<Index>(size), static_cast<Index>(size) + 1);
-    for (std::size_t row = 0; row < size; ++row) {
-      for (std::size_t column = 0; column < size; ++column)
-        map(static_cast<Index>(row), static_cast<Index>(column)) =
-            double{view.matrices[(letter * view.hidden + first + row) * size + column]};
-      if (!view.additions.empty())
-        map(static_cast<Index>(row), static_cast<Index>(size)) =
-            double{view.additions[letter * view.hidden + first + row]};
-    }
-    maps.push_back(std::move(map));
-  }
+  for (std::size_t first = 0; first < view.hidden; first += view.block) maps.push_back(block_map(view, letter, first));
   return maps;
 }
 

@@ -62,6 +62,9 @@ struct StateCode {
 std::optional<StateCode> state_code(const LearnedCode& learned, const Eigen::MatrixXd& reads,
                                     Eigen::Index most_classes);
 
+/// h ↦ A h + b of the letter on the block that begins at coordinate `first`, as a matrix for (h, 1): s × (s + 1).
+Eigen::MatrixXd block_map(const LinearModel& model, Letter letter, std::size_t first);
+
 /// Why a model of this shape is no linear recurrence with a linear read-out; "" where it is.
 std::string why_not_linear(const SequenceModel<float>& model);
 

@@ -68,19 +68,11 @@ struct BlockLetters {
 };
 
 BlockLetters block_letters(const LinearModel& view, const std::vector<Letter>& inputs, Index first) {
-  const Index size = view.block;
   BlockLetters found;
   for (const Letter letter : inputs) {
-    MatrixXd matrix(size, size);
-    VectorXd addition = VectorXd::Zero(size);
-    for (Index row = 0; row < size; ++row) {
-      const auto at = letter * view.hidden + static_cast<std::size_t>(first + row);
-      for (Index column = 0; column < size; ++column)
-        matrix(row, column) = double{view.matrices[at * view.block + static_cast<std::size_t>(column)]};
-      if (!view.additions.empty()) addition(row) = double{view.additions[at]};
-    }
-    found.matrices.push_back(std::move(matrix));
-    found.additions.push_back(std::move(addition));
+    const MatrixXd map = block_map(view, letter, static_cast<std::size_t>(first));
+    found.matrices.push_back(map.leftCols(map.rows()));
+    found.additions.push_back(map.col(map.rows()));
   }
   return found;
 }

@@ -288,17 +288,7 @@ struct ExactForm {
     }
     return a;
   }
-  ExactMatrix operator()(const DiagonalMatrix& diagonal) const {
-    ExactMatrix a = zero(diagonal.values.size());
-    for (std::size_t i = 0; i < diagonal.values.size(); ++i) set(a, i, i, number(diagonal.values[i]));
-    return a;
-  }
   ExactMatrix operator()(const ZeroMatrix& matrix) const { return zero(matrix.dimension); }
-  ExactMatrix operator()(const DenseMatrix& dense) const {
-    ExactMatrix a = zero(static_cast<std::size_t>(dense.values.rows()));
-    set_block(a, 0, dense.values);
-    return a;
-  }
   ExactMatrix operator()(const BlockDiagonalMatrix& matrix) const {
     ExactMatrix a;
     for (const auto& block : matrix.blocks) {
@@ -308,12 +298,8 @@ struct ExactForm {
     }
     return a;
   }
-  ExactMatrix operator()(const FactoredMatrix& factored) const {
-    ExactMatrix a = zero(factored.dimension);
-    for (const std::uint32_t term : factored.gate)
-      for (const std::uint32_t i : factored.outputs[term])
-        for (const std::uint32_t j : factored.inputs[term]) a[i][j] = field.add(a[i][j], exact_number(1));
-    return a;
+  ExactMatrix operator()(const auto& matrix) const {
+    return (*this)(BlockDiagonalMatrix{{to_dense(matrix).template cast<double>()}});
   }
 
  private:

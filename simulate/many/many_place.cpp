@@ -108,6 +108,15 @@ Message message_of(const Ranks::Bytes& bytes) {
   return message;
 }
 
+/// The threads of a rank when `asked` were wanted; 0: no number was given.
+unsigned threads_of(const Ranks& ranks, unsigned asked) { return asked != 0 ? asked : ranks.processors(); }
+
+/// Those of all ranks.
+std::vector<std::uint64_t> gather_threads(Ranks& ranks, unsigned asked) {
+  const std::uint64_t mine[] = {threads_of(ranks, asked)};
+  return ranks.gather(mine);
+}
+
 // ---- Rank 0
 
 class Master {
@@ -115,14 +124,10 @@ class Master {
   Master(Ranks& ranks, const ListDuty& duty)
       : ranks_(ranks),
         duty_(duty),
-        threads_(ranks.gather(threads_of(ranks, duty.threads))),
+        threads_(gather_threads(ranks, duty.threads)),
         open_(ranks.size(), 0),
         own_(static_cast<unsigned>(threads_[0]), duty.line_of) {
     for (const std::uint64_t threads : threads_) all_threads_ += threads;
-  }
-
-  static std::vector<std::uint64_t> threads_of(const Ranks& ranks, unsigned asked) {
-    return {asked != 0 ? asked : ranks.processors()};
   }
 
   void work() {
@@ -222,7 +227,7 @@ class Master {
 void work_on_list(Ranks& ranks, const ListDuty& duty) { Master(ranks, duty).work(); }
 
 void help_with_list(Ranks& ranks, unsigned threads, const LineOf& line_of, const std::function<void()>& check) {
-  const std::vector<std::uint64_t> all = ranks.gather(Master::threads_of(ranks, threads));
+  const std::vector<std::uint64_t> all = gather_threads(ranks, threads);
   ItemWorkers workers(static_cast<unsigned>(all[ranks.rank()]), line_of);
   Nap nap;
   bool is_stopped = false, has_failed = false;
@@ -422,9 +427,6 @@ Request hear(Ranks& ranks) {
   const std::size_t end = text.find('\n');
   return {json::parse(text.substr(0, end)), text.substr(end + 1)};
 }
-
-/// The threads of a rank when `asked` were wanted; 0: no number was given.
-unsigned threads_of(const Ranks& ranks, unsigned asked) { return asked != 0 ? asked : ranks.processors(); }
 
 Network network_of(const Request& request, const char* where) {
   return parse_network(std::as_bytes(std::span<const char>(request.bytes)), where);

@@ -77,15 +77,14 @@ class RankedPairs {
     if (!kept.folder.empty()) open(network);
   }
 
-  Certificate run() {
-    if (!stand_.pairs && !start()) return refuted_by_pairs(options_, 0, {}, failing_run());
+  PairSearchEnd run() {
+    if (!stand_.pairs && !start()) return wrong({});
     for (;;) {
       while (stand_.expanded < stand_.level_end) {
         const std::uint64_t end = std::min(stand_.level_end, stand_.expanded + round_length());
         if (auto ended = play_round(end)) return *std::move(ended);
       }
-      if (!limit_.empty())
-        return proved_up_to_depth(options_, stand_.pairs, stand_.depth + 1, stand_.level_end, limit_);
+      if (!limit_.empty()) return PairSearchEnd::stopped(stand_.pairs, stand_.depth + 1, stand_.level_end, limit_);
       if (stand_.level_end == stand_.pairs) return closed();
       stand_.level_begin = stand_.level_end;
       stand_.level_end = stand_.pairs;
@@ -172,7 +171,7 @@ class RankedPairs {
   }
 
   /// The end of the search, if it ends in this round.
-  std::optional<Certificate> play_round(std::uint64_t end) {
+  std::optional<PairSearchEnd> play_round(std::uint64_t end) {
     const Share share = hand_out(end);
     guarded([&] { expand(share); });
     const std::vector<std::uint64_t> told = tell();
@@ -199,11 +198,11 @@ class RankedPairs {
     }
     if (limit_.empty())
       if (const std::optional<std::size_t> rank = remember()) return out_of_memory(*rank);
-    if (wrong_.transition != kNone) return refuted_by_pairs(options_, stand_.pairs, failing_word(), failing_run());
+    if (wrong_.transition != kNone) return wrong(failing_word());
     stand_.expanded = end;
     if (stand_.depth > 0 && any(Told::kLate)) {
       meet(fmt::format("the time (--time {:g})", options_.max_seconds));
-      return proved_up_to_depth(options_, stand_.pairs, stand_.depth, stand_.level_begin, limit_);
+      return stopped(limit_);
     }
     return std::nullopt;
   }
@@ -372,19 +371,26 @@ class RankedPairs {
 
   // ---- The end
 
-  Certificate closed() {
+  PairSearchEnd stopped(const std::string& limit) const {
+    return PairSearchEnd::stopped(stand_.pairs, stand_.depth, stand_.level_begin, limit);
+  }
+  PairSearchEnd wrong(Word word) const {
+    return PairSearchEnd::wrong(stand_.pairs, std::move(word), wrong_.expected, wrong_.given);
+  }
+
+  PairSearchEnd closed() {
     const std::uint64_t mine[] = {held_.owned().size()};
     std::uint64_t owned = 0;
     for (const std::uint64_t count : ranks_.gather(mine)) owned += count;
     if (owned != stand_.pairs) throw SystemError("a search over ranks has lost pairs; please report this");
     commit();
-    return proved_by_pairs(options_, stand_.pairs, stand_.depth);
+    return PairSearchEnd::closed(stand_.pairs, stand_.depth);
   }
 
-  Certificate out_of_memory(std::size_t rank) const {
+  PairSearchEnd out_of_memory(std::size_t rank) const {
     const std::string limit = memory_of(rank);
     if (stand_.depth == 0) throw LimitError(limit + " is used up before anything is proved; take more ranks");
-    return proved_up_to_depth(options_, stand_.pairs, stand_.depth, stand_.level_begin, limit);
+    return stopped(limit);
   }
 
   static std::string memory_of(std::size_t rank) { return fmt::format("the memory of rank {}", rank); }
@@ -421,10 +427,6 @@ class RankedPairs {
       limit_ = full.what();
     }
     committed_ = Clock::now();
-  }
-
-  FailingRun failing_run() const {
-    return {{}, wrong_.expected, wrong_.given == kNoState ? std::nullopt : std::optional(wrong_.given)};
   }
 
   /// Back from the wrong answer through the keys, each of which some rank has.
@@ -502,7 +504,7 @@ class RankedPairs {
 Certificate search_pairs_on_ranks(Ranks& ranks, const Network& network, const CertifyOptions& options,
                                   const KeptSearch& kept) {
   const FloatEnvironment environment;
-  return RankedPairs(ranks, network, options, kept).run();
+  return certificate_of(RankedPairs(ranks, network, options, kept).run(), options);
 }
 
 }  // namespace krohn

@@ -334,29 +334,8 @@ Certificate search(const LetterReader& reader, const TrackedAutomaton& tracked, 
   limits.progress = options.progress;
   limits.pairs_at_once = std::max<Letter>(1, kStepsAtOnce / std::max<Letter>(1, reader.letters()));
   limits.ends_levels = false;
-  const PairSearchEnd end = reach_pairs(reader, tracked, limits);
-  Certificate certificate;
-  certificate.method = "closed reachable set";
-  certificate.pairs = end.pairs;
-  switch (end.kind) {
-    case PairSearchEnd::Kind::kClosed:
-      certificate.claim = Proved{};
-      certificate.evidence = fmt::format(
-          "breadth-first search ended after {} of automaton state and memory, all answered correctly; no word "
-          "needed more than {} to reach one",
-          counted(end.pairs, "pair"), counted(end.length, "letter"));
-      break;
-    case PairSearchEnd::Kind::kWrong:
-      certificate.claim = Refuted{end.word, /*shortest=*/true};
-      certificate.evidence = fmt::format("breadth-first search met a wrong answer after {} and {}",
-                                         counted(end.word.size(), "letter"), counted(end.pairs, "pair"));
-      break;
-    case PairSearchEnd::Kind::kLimit:
-      certificate.claim = ProvedUpTo{end.length};
-      certificate.limit = end.limit;
-      certificate.evidence = fmt::format("all {} that words of up to {} reach were answered correctly",
-                                         counted(end.pairs, "pair"), counted(end.length, "letter"));
-  }
+  Certificate certificate = certificate_of(reach_pairs(reader, tracked, limits), {});
+  certificate.proof = {};
   return certificate;
 }
 

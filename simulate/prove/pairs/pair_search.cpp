@@ -13,46 +13,62 @@
 #include "krohn/simulate/prove/pairs/network_machine.h"
 
 namespace krohn {
-namespace {
+PairSearchEnd PairSearchEnd::closed(std::uint64_t pairs, std::uint64_t length) {
+  PairSearchEnd end;
+  end.length = length;
+  end.pairs = pairs;
+  return end;
+}
 
-Certificate begin_certificate(const CertifyOptions& options, Claim claim, std::uint64_t pairs) {
+PairSearchEnd PairSearchEnd::wrong(std::uint64_t pairs, Word word, State expected, std::uint32_t given) {
+  PairSearchEnd end;
+  end.kind = Kind::kWrong;
+  end.pairs = pairs;
+  end.word = std::move(word);
+  end.expected = expected;
+  end.given = given;
+  return end;
+}
+
+PairSearchEnd PairSearchEnd::stopped(std::uint64_t pairs, std::uint64_t length, std::uint64_t complete,
+                                     std::string limit) {
+  PairSearchEnd end = closed(pairs, length);
+  end.kind = Kind::kLimit;
+  end.complete = complete;
+  end.limit = std::move(limit);
+  return end;
+}
+
+Certificate certificate_of(PairSearchEnd end, const CertifyOptions& options) {
   Certificate certificate;
-  certificate.claim = std::move(claim);
   certificate.arithmetic = options.arithmetic;
   certificate.form = options.form;
   certificate.method = "closed reachable set";
-  certificate.pairs = pairs;
-  return certificate;
-}
-
-}  // namespace
-
-Certificate proved_by_pairs(const CertifyOptions& options, std::uint64_t pairs, std::uint64_t depth) {
-  Certificate certificate = begin_certificate(options, Proved{}, pairs);
-  certificate.proof = ReachedPairs{pairs, depth};
-  certificate.evidence = fmt::format(
-      "words reach {} of an automaton state and a network state, all by words of at most {}, and the "
-      "network is right on every one",
-      counted(pairs, "pair"), counted(depth, "letter"));
-  return certificate;
-}
-
-Certificate refuted_by_pairs(const CertifyOptions& options, std::uint64_t pairs, Word word, const FailingRun& run) {
-  const std::string evidence = fmt::format("breadth-first search met a wrong answer after {} and {}",
-                                           counted(word.size(), "letter"), counted(pairs, "pair"));
-  Certificate certificate = begin_certificate(options, Refuted{std::move(word), /*shortest=*/true}, pairs);
-  certificate.evidence = evidence;
-  certificate.proof = run;
-  return certificate;
-}
-
-Certificate proved_up_to_depth(const CertifyOptions& options, std::uint64_t pairs, std::uint64_t length,
-                               std::uint64_t complete, std::string limit) {
-  Certificate certificate = begin_certificate(options, ProvedUpTo{length}, pairs);
-  certificate.proof = ReachedPairs{complete, length - 1};
-  certificate.evidence = fmt::format("the network is right on all words of up to {}; the search over {} did not end",
-                                     counted(length, "letter"), counted(pairs, "pair"));
-  certificate.limit = std::move(limit);
+  certificate.pairs = end.pairs;
+  certificate.limit = std::move(end.limit);
+  const std::string pairs = counted(end.pairs, "pair"), letters = counted(end.length, "letter");
+  switch (end.kind) {
+    case PairSearchEnd::Kind::kClosed:
+      certificate.claim = Proved{};
+      certificate.proof = ReachedPairs{end.pairs, end.length};
+      certificate.evidence = fmt::format(
+          "breadth-first search ended after {} of automaton state and memory, all answered correctly; no word needed "
+          "more than {} to reach one",
+          pairs, letters);
+      break;
+    case PairSearchEnd::Kind::kWrong:
+      certificate.evidence = fmt::format("breadth-first search met a wrong answer after {} and {}",
+                                         counted(end.word.size(), "letter"), pairs);
+      certificate.claim = Refuted{std::move(end.word), /*shortest=*/true};
+      certificate.proof = FailingRun{{}, end.expected, end.given == kNoState ? std::nullopt : std::optional(end.given)};
+      break;
+    case PairSearchEnd::Kind::kLimit:
+      certificate.claim = ProvedUpTo{end.length};
+      if (end.length > 0) certificate.proof = ReachedPairs{end.complete, end.length - 1};
+      certificate.evidence = fmt::format(
+          "words of up to {} were all answered correctly, in a search that met {} of automaton state and memory",
+          letters, pairs);
+  }
   return certificate;
 }
 
@@ -73,9 +89,18 @@ class ReachablePairs {
         memories_(kStepsAtOnce, memory_) {}
 
   PairSearchEnd run() {
+    PairSearchEnd end = search();
+    end.steps = steps_;
+    return end;
+  }
+
+ private:
+  static constexpr std::size_t kStepsAtOnce = 64;  ///< machines may read so many words together faster than one by one
+
+  PairSearchEnd search() {
     const Output answer = machine_.answer_at_start().output;
     std::vector<std::uint32_t> start{tracked_ ? tracked_->automaton.initial() : answer};
-    if (!is_right(start[0], answer)) return wrong({}, start[0], answer);
+    if (!is_right(start[0], answer)) return PairSearchEnd::wrong(0, {}, start[0], answer);
     start.insert(start.end(), memory_.begin(), memory_.end());
     pairs_.insert(start);
     parents_.push_back(0);
@@ -85,20 +110,19 @@ class ReachablePairs {
       const RecordSet::Index end = pairs_.size();
       for (RecordSet::Index first = begin; first < end; first += limits_.pairs_at_once) {
         const RecordSet::Index last = std::min<RecordSet::Index>(end, first + limits_.pairs_at_once);
-        if (!expand(first, last)) return wrong(failing_word(), failing_.after, failing_.answer);
+        if (!expand(first, last)) return wrong();
         if (full_ && !limits_.ends_levels) return stopped(depth, begin);
         if (depth > 0 && is_late()) return stopped(depth, begin);
       }
       if (full_) return stopped(depth + 1, end);
       begin = end;
     }
-    PairSearchEnd closed = ended(PairSearchEnd::Kind::kClosed);
-    closed.length = depth - 1;
-    return closed;
+    return PairSearchEnd::closed(pairs_.size(), depth - 1);
   }
 
- private:
-  static constexpr std::size_t kStepsAtOnce = 64;  ///< machines may read so many words together faster than one by one
+  PairSearchEnd stopped(std::uint64_t length, std::uint64_t complete) const {
+    return PairSearchEnd::stopped(pairs_.size(), length, complete, limit_);
+  }
 
   struct Edge {
     RecordSet::Index parent;
@@ -211,6 +235,8 @@ class ReachablePairs {
     limits_.progress(pairs_.size());
   }
 
+  PairSearchEnd wrong() { return PairSearchEnd::wrong(pairs_.size(), failing_word(), failing_.after, failing_.answer); }
+
   /// The path to the failing edge: each letter is the first that leads from a pair to the next.
   Word failing_word() {
     Word word{failing_.letter};
@@ -229,31 +255,6 @@ class ReachablePairs {
       const Output answer = machine_.step(letter, memory_, is_asked(*after)).output;
       if ((tracked_ ? *after : answer) == wanted[0] && std::ranges::equal(wanted.subspan(1), memory_)) return letter;
     }
-  }
-
-  PairSearchEnd ended(PairSearchEnd::Kind kind) const {
-    PairSearchEnd end;
-    end.kind = kind;
-    end.pairs = pairs_.size();
-    end.steps = steps_;
-    return end;
-  }
-
-  PairSearchEnd wrong(Word word, State expected, std::uint32_t given) const {
-    PairSearchEnd end = ended(PairSearchEnd::Kind::kWrong);
-    end.word = std::move(word);
-    end.expected = expected;
-    end.given = given;
-    return end;
-  }
-
-  /// All words of at most `length` letters are right; those of fewer reach the first `complete` pairs.
-  PairSearchEnd stopped(std::uint64_t length, std::uint64_t complete) const {
-    PairSearchEnd end = ended(PairSearchEnd::Kind::kLimit);
-    end.length = length;
-    end.complete = complete;
-    end.limit = limit_;
-    return end;
   }
 
   const LetterReader& machine_;
@@ -291,19 +292,9 @@ Certificate certify_reachable_set(const Network& network, const CertifyOptions& 
   limits.max_pairs = options.max_pairs;
   limits.max_bytes = options.max_bytes;
   limits.progress = options.progress;
-  const PairSearchEnd end =
-      reach_pairs(*network_reader(network, options.arithmetic, options.form, NetworkReading::kPairs),
-                  every_state(network.automaton), limits);
-  switch (end.kind) {
-    case PairSearchEnd::Kind::kClosed:
-      return proved_by_pairs(options, end.pairs, end.length);
-    case PairSearchEnd::Kind::kWrong:
-      return refuted_by_pairs(options, end.pairs, end.word,
-                              {{}, end.expected, end.given == kNoState ? std::nullopt : std::optional(end.given)});
-    case PairSearchEnd::Kind::kLimit:
-      break;
-  }
-  return proved_up_to_depth(options, end.pairs, end.length, end.complete, end.limit);
+  return certificate_of(reach_pairs(*network_reader(network, options.arithmetic, options.form, NetworkReading::kPairs),
+                                    every_state(network.automaton), limits),
+                        options);
 }
 
 }  // namespace krohn

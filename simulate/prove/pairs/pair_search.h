@@ -16,19 +16,6 @@
 
 namespace krohn {
 
-// The certificates that a breadth-first search over (automaton state, network
-// state) ends with, wherever it ran.
-
-/// All words reach these pairs, by words of at most `depth` letters.
-Certificate proved_by_pairs(const CertifyOptions& options, std::uint64_t pairs, std::uint64_t depth);
-
-/// The word is a shortest one that is read wrongly; `pairs` were found by then.
-Certificate refuted_by_pairs(const CertifyOptions& options, std::uint64_t pairs, Word word, const FailingRun& run);
-
-/// All words of fewer than `length` letters reach the first `complete` pairs; then the search met `limit`.
-Certificate proved_up_to_depth(const CertifyOptions& options, std::uint64_t pairs, std::uint64_t length,
-                               std::uint64_t complete, std::string limit);
-
 /// The pairs that a search expands together, so that the memory that their successors need is asked for in advance. A
 /// wrong answer is noted before any of their successors is inserted: searches elsewhere do the same, and count alike.
 inline constexpr std::uint32_t kPairsAtOnce = 64;
@@ -61,7 +48,15 @@ struct PairSearchEnd {
   std::uint32_t given = 0;  ///< with kWrong: what the machine answered there
   std::string limit;        ///< "20,000,000 pairs", …
   std::uint64_t steps = 0;  ///< letters read
+
+  /// The three ends; `pairs` were found by then.
+  static PairSearchEnd closed(std::uint64_t pairs, std::uint64_t length);
+  static PairSearchEnd wrong(std::uint64_t pairs, Word word, State expected, std::uint32_t given);
+  static PairSearchEnd stopped(std::uint64_t pairs, std::uint64_t length, std::uint64_t complete, std::string limit);
 };
+
+/// The certificate that a search ends with, wherever it ran.
+Certificate certificate_of(PairSearchEnd end, const CertifyOptions& options);
 
 /// The machine itself as an automaton. Pairs are met in the order of their numbers and of letters, so that the table
 /// fills from its beginning.
