@@ -147,7 +147,7 @@ TEST_CASE("a weight that is no integer of the type is refused by its place, and 
   const ArithmeticName u8 = ArithmeticName::parse("u8"), i8 = ArithmeticName::parse("i8-saturating");
   CHECK(refused(symmetric(3, 2, Swap::kUnit), i8)
             .find("layer 0, action 0: the weight 0.7071067812 is no integer from -128") == 0);
-  CHECK(refused(rotation(5, {1}), i8).find("layer 0, action 0: the weight 0.9510565163 is no integer") == 0);
+  CHECK(refused(rotation(5, {1}), i8).find("layer 0, action 0: the weight 0.3090169944 is no integer") == 0);
   const auto with = [](double start, double factor, double added) {
     Network network = wrapping_counter(2, {1}, 0, 1);
     network.layers[0].initial(0) = start;
