@@ -407,7 +407,7 @@ void PairRun::finish() {
 void PairRun::close_block() {
   const auto bytes = static_cast<std::uint32_t>(coded_.size());
   std::vector<std::uint32_t> words((bytes + 3) / 4 + 1);
-  std::memcpy(words.data(), coded_.data(), bytes);
+  if (bytes > 0) std::memcpy(words.data(), coded_.data(), bytes);
   words.back() = bytes;
   blocks_.push_back(file_.append(words));
   disk_bytes_ += words.size() * sizeof(std::uint32_t);
