@@ -18,7 +18,7 @@ std::string error_of(Body body) {
   return "no error";
 }
 
-/// Whether a part stands in a text.
+/// Tells whether a part stands in a text.
 inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace krohn::test

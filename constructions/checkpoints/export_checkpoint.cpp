@@ -331,7 +331,7 @@ class OneLayer {
         writer_.set_output(0, plan_.slots[slot].head, plan_.slots[slot].value, extra_coordinate(i), unit);
   }
 
-  /// Of every coordinate that may be negative.
+  /// Adds a unit for every coordinate that may be negative.
   void forget_signs() {
     std::vector<std::uint32_t> always(begin() + 1);
     std::iota(always.begin(), always.end(), 0u);
@@ -446,6 +446,7 @@ constexpr std::uint64_t kLargestSimple = 60;
 constexpr std::uint64_t kMaxEntries = 1'000'000;
 constexpr std::uint32_t kActive = 4;
 constexpr std::uint32_t kHead = 0, kRow = 0;
+
 /// Which coordinate of the hidden vector says what. All layers of the cascade share them: four are active at a time.
 class Coordinates {
  public:

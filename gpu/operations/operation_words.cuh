@@ -79,7 +79,6 @@ template <class Real, bool kIsBf16>
 struct OperationWords {
   using Format = std::conditional_t<kIsBf16, InBf16, std::conditional_t<sizeof(Real) == 8, InFp64, InFp32>>;
   static constexpr std::uint32_t kTries = 256;  ///< letters that cannot stand, until a word ends
-  static constexpr std::uint32_t kNone = LetterReader::kNoAnswer;
 
   PlacedOperations<Real> model;
   PlacedPlan plan;
@@ -221,7 +220,7 @@ struct OperationWords {
     if (record.has_ended || room.is_left[word] != 0 || wanted == TrackedAutomaton::kNotAsked) return;
     ++record.due;
     const std::uint32_t said = answer(room, word, row);
-    if (said != kNone && said == wanted)
+    if (said != kNoLogit && said == wanted)
       ++record.right;
     else if (record.failing_at == WordRecord::kNever)
       record.failing_at = record.read;
@@ -230,21 +229,8 @@ struct OperationWords {
   /// The greatest of the logits; a tie is no answer, nor is one among numbers that are not finite.
   KROHN_HOST_DEVICE std::uint32_t answer(const Room& room, std::uint32_t word, std::uint32_t row) const {
     const Seen seen{model, room.own + word, nullptr, shift, row, 0, 1};
-    std::uint32_t best = 0;
-    bool is_shared = false, is_finite = true;
-    Real greatest{};
-    for (std::uint32_t i = 0; i < model.logits.size; ++i) {
-      const Real logit = seen.get(model.logits.space, model.logits.first + i);
-      is_finite = is_finite && logit - logit == 0;
-      if (i == 0 || logit > greatest) {
-        best = i;
-        greatest = logit;
-        is_shared = false;
-      } else {
-        is_shared = is_shared || logit == greatest;
-      }
-    }
-    return is_shared || !is_finite || model.logits.size == 0 ? kNone : best;
+    return greatest_logit(model.logits.size,
+                          [&](std::uint32_t i) { return seen.get(model.logits.space, model.logits.first + i); });
   }
 
   /// The tokens behind a word, after which all is as it was.

@@ -9,6 +9,29 @@
 
 namespace krohn {
 
+/// No answer: the greatest logit is there twice, or one is not finite.
+inline constexpr std::uint32_t kNoLogit = UINT32_MAX;
+
+/// The place of the greatest of `count` logits, `logit_at(i)` each, or kNoLogit.
+template <class LogitAt>
+KROHN_HOST_DEVICE std::uint32_t greatest_logit(std::uint32_t count, const LogitAt& logit_at) {
+  std::uint32_t best = kNoLogit;
+  bool is_shared = false, is_finite = true;
+  decltype(logit_at(0)) greatest{};
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto logit = logit_at(i);
+    is_finite = is_finite && logit - logit == 0;
+    if (i == 0 || logit > greatest) {
+      best = i;
+      greatest = logit;
+      is_shared = false;
+    } else {
+      is_shared = is_shared || logit == greatest;
+    }
+  }
+  return is_shared || !is_finite ? kNoLogit : best;
+}
+
 /// A SamplePlan (simulate/tasks/automaton_task.h) and its automaton.
 struct PlacedPlan {
   ContentPlan letters;

@@ -17,22 +17,6 @@ KROHN_HOST_DEVICE inline float linear_sum(float first, const float* a, const flo
   return first;
 }
 
-/// The label of the greatest logit; no answer where two are greatest, ModelReader::kNoAnswer, or one is not finite,
-/// ModelReader::kNotFinite.
-KROHN_HOST_DEVICE inline std::uint32_t linear_answer(const float* logits, std::uint32_t labels) {
-  std::uint32_t best = 0;
-  bool is_tied = false;
-  for (std::uint32_t label = 0; label < labels; ++label) {
-    // Neither infinite nor no number: then the difference from itself is 0.
-    if (logits[label] - logits[label] != 0) return UINT32_MAX - 1;
-    if (label == 0 || logits[label] > logits[best])
-      best = label, is_tied = false;
-    else if (logits[label] == logits[best])
-      is_tied = true;
-  }
-  return is_tied ? UINT32_MAX : best;
-}
-
 /// Pointers to a LinearModel's numbers (simulate/models/sequence_model.h).
 struct PlacedView {
   std::uint32_t hidden = 0, block = 0, labels = 0;
@@ -115,7 +99,7 @@ struct LinearWords {
             linear_sum(view.bias[label], view.readout + std::size_t{label} * view.hidden, memory.state, view.hidden);
     });
     threads.each([&](std::uint32_t thread) {
-      if (thread == 0) *memory.answer = linear_answer(memory.logits, view.labels);
+      if (thread == 0) *memory.answer = greatest_logit(view.labels, [&](std::uint32_t i) { return memory.logits[i]; });
     });
     return *memory.answer;
   }

@@ -4,8 +4,8 @@
 // Integers: a weight is an integer of the type, or refused. Every operation is exact and brought to the type once, by
 // wrapping around or saturating: a·b, acc + b, acc + a·b, and what is stored. A negation is exact and brought to the
 // type by the operation that takes it, so that in unsigned integers that saturate acc − a·b stops at 0.
-// Where integers wrap around, every order of sums and products gives the same, modulo 2^bits. Where they saturate, it
-// does not (100 + 100 − 100 is 27 or 100 in i8): the order is that of simulate/arithmetic/apply.h.
+// Every order of sums and products gives the same in integers that wrap around, modulo 2^bits. In those that saturate it
+// does not (100 + 100 − 100 is 27 or 100 in 8 bits): the order is that of simulate/arithmetic/apply.h.
 #pragma once
 
 #include <cstdint>

@@ -237,7 +237,7 @@ namespace {
 constexpr std::uint64_t kMaxReadoutSteps = 20'000;
 constexpr double kMargin = 0.5;  ///< nats, at which descent on the read-out ends
 
-/// Of every block.
+/// The map of every block.
 using Maps = std::vector<MatrixXd>;
 
 Maps maps_of(const LinearModel& view, Letter letter) {

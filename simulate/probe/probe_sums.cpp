@@ -216,8 +216,8 @@ class Fold {
 
 template <class A>
 double random_number(Dice& dice, int digits, int exponent) {
-  const std::uint64_t mantissa =
-      (std::uint64_t{1} << (digits - 1)) | (dice.bits() >> 1 >> (64 - digits) & ((std::uint64_t{1} << (digits - 1)) - 1));
+  const std::uint64_t mantissa = (std::uint64_t{1} << (digits - 1)) |
+                                 (dice.bits() >> 1 >> (64 - digits) & ((std::uint64_t{1} << (digits - 1)) - 1));
   const double value = std::ldexp(static_cast<double>(mantissa), exponent - digits + 1);
   return to_double(round_weight<A>(dice.coin() ? value : -value));
 }

@@ -3,8 +3,9 @@
     python3 tools/bench/peer_regex.py agree [expressions] [seed]      (krohn's package importable)
     python3 tools/bench/peer_regex.py words KROHN LIST      (pip: google-re2, pyahocorasick)
 
-`agree` asks Python and krohn which short words random expressions with anchors match; `words` times what a list of keywords costs to search for. The expressions are those that both read alike: `$` is
-the very end for krohn (Python's \\Z), \\z is spelt \\Z, `.` is any character, \\w is ASCII.
+`agree` asks Python and krohn which short words random expressions with anchors match; `words` times what a list of
+keywords costs to search for. The expressions are those that both read alike: `$` is the very end for krohn
+(Python's \\Z), \\z is spelt \\Z, `.` is any character, \\w is ASCII.
 """
 
 import itertools

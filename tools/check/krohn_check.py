@@ -849,7 +849,8 @@ class Steps:
         self.demand(len(text) == count * digits and re.fullmatch("[0-9a-f]*", text), f"bits: not {count} numbers")
         bits = [int(text[i:i + digits], 16) for i in range(0, len(text), digits)]
         values = [to.decode(x) for x in bits]
-        self.demand(isinstance(to, Integers) or None not in values and 1 << (to.width - 1) not in bits, "bits: −0, or a number that is not finite")
+        self.demand(isinstance(to, Integers) or None not in values and 1 << (to.width - 1) not in bits,
+                    "bits: −0, or a number that is not finite")
         return values
 
 
@@ -1611,7 +1612,8 @@ def tables(net, steps, exact):
         steps.demand(step["layer"] == k, f"codewords of layer {step['layer']} where those of layer {k} are due")
         steps.check(places and max(places) < len(layer.codewords), "codewords: no such codeword")
         words, labels = [net.words[k][i] for i in places], [layer.label[i] for i in places]
-        steps.check(all(x is not None for c in words + [net.start[2][k]] for x in flat(c)), "codewords: not finite, or no integers of the type")
+        steps.check(all(x is not None for c in words + [net.start[2][k]] for x in flat(c)),
+                    "codewords: not finite, or no integers of the type")
         steps.check(labels[0] == layer.initial_label, "codewords: place 0 does not have the initial label")
         steps.check(not exact or words[0] == net.start[2][k], "codewords: place 0 is not H_0")
         while (step := steps.maybe("move", "layer action book next")):

@@ -127,7 +127,8 @@ RoundedMatrix<Enclosure> enclosed_weights(const Transition& transition, Form for
   });
 }
 
-/// ‖A‖₂ by its form; infinite where the form says nothing.
+/// ‖A‖₂ by its form; infinite where the form says nothing. Weights are points, or no bound is finite: equal ones are the
+/// same number.
 class NormByForm {
  public:
   double operator()(const Gather& a) const {

@@ -13,6 +13,7 @@
 #include "krohn/simulate/prove/pairs/network_machine.h"
 
 namespace krohn {
+
 PairSearchEnd PairSearchEnd::closed(std::uint64_t pairs, std::uint64_t length) {
   PairSearchEnd end;
   end.length = length;

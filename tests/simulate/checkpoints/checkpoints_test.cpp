@@ -15,6 +15,7 @@
 #include "tests/testing.h"
 
 using namespace krohn;
+using krohn::test::contains;
 
 // The operations that certificates list of a checkpoint are the checkpoint, number for number.
 
@@ -435,8 +436,6 @@ std::string why_not(const Checkpoint& checkpoint) {
   CHECK(bound.is_exact == bound.why_not.empty());
   return bound.why_not;
 }
-
-bool contains(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
 /// Chunks of 64 tokens as transformers' torch_chunk_gated_delta_rule has them, in floats; the rows of the answers.
 Eigen::MatrixXf in_chunks(const CheckpointModel& model, const std::vector<std::uint32_t>& tokens, std::size_t head,

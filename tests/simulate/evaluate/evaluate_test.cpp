@@ -12,6 +12,7 @@
 #include "krohn/constructions/files/recurrence_file.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/error.h"
+#include "krohn/simulate/arithmetic/rounded_operations.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/evaluate/nearest_codeword.h"
 #include "krohn/simulate/evaluate/quantise.h"
@@ -112,6 +113,44 @@ TEST_CASE("in integers, every form is the reference's, number by number") {
     for (std::uint64_t seed = 1; seed <= 3; ++seed)  // of unsigned ones the dense form would have weights below 0
       check_against_reference(one_of_each_integer(seed, arithmetic.integer().is_signed), 60, std::span(&arithmetic, 1),
                               std::span(kForms).first(arithmetic.integer().is_signed ? 2 : 1));
+}
+
+TEST_CASE("integers at their ends: products and sums of the least, the greatest and their neighbours") {
+  __extension__ typedef __int128 Wide;
+  for (const ArithmeticName arithmetic : kIntegers) {
+    CAPTURE(to_string(arithmetic));
+    const IntegerType& type = arithmetic.integer();
+    const RoundedOperations in(arithmetic);
+    const auto check = [&](double said, Wide exact) {
+      const Wide least = type.least(), greatest = type.greatest();
+      if (type.saturates)
+        CHECK(said == static_cast<double>(std::clamp(exact, least, greatest)));
+      else  // the one number of the type that is the same modulo 2^bits
+        CHECK(((static_cast<Wide>(said) >= least && static_cast<Wide>(said) <= greatest &&
+                (static_cast<Wide>(said) - exact) % (Wide{1} << type.bits) == 0)));
+    };
+    std::vector<std::int64_t> ends{type.least(), type.least() + 1, 0, 1, 2, type.greatest() - 1, type.greatest()};
+    if (type.is_signed) ends.insert(ends.end(), {-2, -1});
+    for (const std::int64_t a : ends)
+      for (const std::int64_t b : ends) {
+        const auto first = static_cast<double>(a), second = static_cast<double>(b);
+        check(in.product(first, second), Wide{a} * b);
+        check(in.add(first, second), Wide{a} + b);
+        for (const std::int64_t sum : ends) {
+          check(in.add_product(static_cast<double>(sum), first, second), Wide{sum} + Wide{a} * b);
+          check(in.add_product(static_cast<double>(sum), -first, second), Wide{sum} - Wide{a} * b);
+        }
+      }
+    for (const std::int64_t past : {type.least() - 1, type.greatest() + 1}) {
+      check(in.store(static_cast<double>(past)), past);
+      CHECK(std::isnan(in.round(static_cast<long double>(past))));
+    }
+    for (const std::int64_t end : {type.least(), type.greatest()}) {
+      CHECK(in.store(static_cast<double>(end)) == static_cast<double>(end));
+      CHECK(in.round(static_cast<long double>(end)) == static_cast<double>(end));
+      CHECK(std::isnan(in.round(static_cast<long double>(end) / 2 + 0.25L)));
+    }
+  }
 }
 
 TEST_CASE("permutations are proved in all integers, reflections in those with a sign, and cycles where they wrap") {

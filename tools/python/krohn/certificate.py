@@ -114,8 +114,9 @@ def verify(
     `model` is a network, the path of one, a run or its folder, or a folder with a checkpoint of flash-linear-attention or
     transformers. `against` is the language that it has to compute instead of trusting the automaton that it brings; of a
     checkpoint without one, it is what words are read beside. `precision` may be any of fp64, fp32, fp16, bf16, each also
-    with +fma, bf16/fp32, fp16/fp32, tf32, exact, or integers: u8, i8, u16, i16, u32, i32, also with
-    -saturating; for checkpoints fp32 or bf16; for trained models fp32 or fp64, and bf16 for nonlinear cells. Without it, it is bf16 for a checkpoint whose config says bfloat16, and fp32 otherwise.
+    with +fma, bf16/fp32, fp16/fp32, tf32, exact, or integers: u8, i8, u16, i16, u32, i32, also with -saturating; for
+    checkpoints fp32 or bf16; for trained models fp32 or fp64, and bf16 for nonlinear cells. Without it, it is bf16 for a
+    checkpoint whose config says bfloat16, and fp32 otherwise.
 
     `options` are the command's others (`krohn help verify`): order, which is sequential, chunked:64, scan or doubling;
     any_order=True: that no order of evaluation, FMA or wider format changes a bit, or of a trained model that closed

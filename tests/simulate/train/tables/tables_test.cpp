@@ -388,7 +388,7 @@ TEST_CASE("what was shrunk is told of the descriptions themselves") {
   cell.row = "row", cell.column = "column", cell.task = "parity", cell.model = "dense:size=4", cell.rates = {1e-3};
   paper.experiments = {cell, cell};
   paper.experiments[1].column = "other";
-  // What a run depends on stands in its description, too; what is only tested otherwise does not.
+  // The description has everything that a run depends on, and nothing that is only tested otherwise.
   const auto said = [&](auto change, bool is_of_test = false) {
     here.experiments = {cell};
     change(here.experiments[0]);
