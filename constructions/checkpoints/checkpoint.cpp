@@ -43,11 +43,11 @@ using nlohmann::json;
 constexpr char kConfigFile[] = "config.json", kWeightsFile[] = "model.safetensors", kAutomatonFile[] = "automaton.json",
                kTokensFile[] = "tokens.json", kIndexFile[] = "model.safetensors.index.json";
 constexpr std::string_view kBfloat16 = "bfloat16";
-constexpr std::size_t kMaxTextBytes = std::size_t{64} << 20;
+constexpr std::size_t kMaxJsonBytes = std::size_t{64} << 20;
 
 CheckpointConfig read_config(const std::string& folder) {
   const std::string path = (fs::path(folder) / kConfigFile).string();
-  return parse_config(read_text_file(path, kMaxTextBytes), path);
+  return parse_config(read_text_file(path, kMaxJsonBytes), path);
 }
 
 /// {"letters": [{"letter": …, "token": …}, …], "begin": … or null, "states": [{"state": …, "token": …, "output": …},
@@ -71,7 +71,7 @@ std::string tokens_text(const Checkpoint& checkpoint) {
 }
 
 json parse_object(const std::string& path) {
-  json object = parse_strict_json(read_text_file(path, kMaxTextBytes), path);
+  json object = parse_strict_json(read_text_file(path, kMaxJsonBytes), path);
   if (object.is_object()) return object;
   throw InputError(path, "not a JSON object");
 }

@@ -16,8 +16,6 @@ namespace {
 
 std::string layer_prefix(std::uint64_t layer) { return fmt::format("model.layers.{}.", layer); }
 
-std::string shape_text(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
-
 /// Rows `first`, …, `first` + `count` − 1.
 Tensor rows_of(const Tensor& tensor, std::uint64_t first, std::uint64_t count) {
   const std::size_t row = tensor.shape[0] == 0 ? 0 : tensor.bytes.size() / tensor.shape[0];

@@ -261,7 +261,7 @@ bool is_locked_layer(const Layer& layer) {
   return true;
 }
 
-bool is_locked(const Network& network, Precision precision) {
+bool has_locked_layers(const Network& network, Precision precision) {
   return std::all_of(network.layers.begin(), network.layers.end(), [&](const Layer& layer) {
     return is_exact(layer, precision) ||
            with_number(precision, [&](auto number) { return is_locked_layer<decltype(number)>(layer); });
@@ -274,7 +274,7 @@ std::vector<Precision> locked_precisions(const Network& network) {
   const std::vector<Precision> exact = exact_precisions(network);
   std::vector<Precision> locked;
   for (const Precision precision : {Precision::kFp64, Precision::kFp32, Precision::kFp16, Precision::kBf16})
-    if (std::find(exact.begin(), exact.end(), precision) == exact.end() && is_locked(network, precision))
+    if (std::find(exact.begin(), exact.end(), precision) == exact.end() && has_locked_layers(network, precision))
       locked.push_back(precision);
   return locked;
 }

@@ -388,14 +388,14 @@ std::string format_safetensors(const TensorFile& file) {
 
 void write_safetensors(const TensorFile& file, const std::string& path) { write_file(path, format_safetensors(file)); }
 
-namespace {
-
 std::string shape_text(const Shape& shape) {
   std::string text;
   for (const std::uint64_t extent : shape)
     text += (text.empty() ? "" : ", ") + (extent == kAnyExtent ? std::string("any") : std::to_string(extent));
   return "[" + text + "]";
 }
+
+namespace {
 
 bool is_exact_in_float(double value) {
   return std::abs(value) <= std::numeric_limits<float>::max() &&

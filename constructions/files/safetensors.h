@@ -88,6 +88,9 @@ using Shape = std::vector<std::uint64_t>;
 /// In an expected shape: whatever the file says.
 inline constexpr std::uint64_t kAnyExtent = UINT64_MAX;
 
+/// "[3, 4]"; an extent that is any is said to be.
+std::string shape_text(const Shape& shape);
+
 /// Numbers in row-major order.
 template <class T>
 Tensor make_tensor(const std::vector<T>& values, Shape shape) {

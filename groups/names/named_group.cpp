@@ -296,13 +296,6 @@ std::uint64_t primitive_root(std::uint64_t p) {
   return root;
 }
 
-std::uint64_t power_modulo(std::uint64_t base, std::uint64_t exponent, std::uint64_t p) {
-  std::uint64_t result = 1 % p;
-  for (; exponent > 0; exponent >>= 1, base = base * base % p)
-    if (exponent & 1) result = result * base % p;
-  return result;
-}
-
 /// x ↦ ax + b on Z_p for the a of multiplicative order d.
 PermutationGroup affine(std::uint64_t p, std::uint64_t d, std::string name) {
   std::vector<Permutation> generators{make(p, [&](std::uint64_t x) { return (x + 1) % p; })};

@@ -55,8 +55,6 @@ void Settings::require_all_taken() const {
                                    known_.empty() ? "it has none" : fmt::format("it has {}", fmt::join(known_, ", "))));
 }
 
-std::string shape_text(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
-
 void StateDict::fail(const std::string& why) const { throw InputError(where_, why); }
 
 const Tensor& StateDict::tensor(const std::string& name) const {

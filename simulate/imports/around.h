@@ -38,9 +38,6 @@ class Settings {
   std::set<std::string> known_;
 };
 
-/// "[3, 4]".
-std::string shape_text(const Shape& shape);
-
 /// All functions throw InputError naming the file and the tensor.
 class StateDict {
  public:

@@ -74,6 +74,7 @@ void each(const Step& step, const StepNumbers<typename Format::Real>& numbers) {
   const std::size_t count = step.extents[3], a_stride = step.of[0].strides[3], b_stride = step.of[1].strides[3];
   const auto taken = [&]<Along kAlong>(const Real* from, std::size_t first, std::size_t stride) {
     if constexpr (kAlong != Along::kApart) return take<V, kAlong>(from, first);
+    if (is_by_doubles(kFunction) && stride == 1 && count > 1) return take<V, Along::kNext>(from, first);
     V vector{};
     for (std::size_t l = 0; l < kLanes && first + l < count; ++l) vector[l] = from[(first + l) * stride];
     return vector;
@@ -91,6 +92,8 @@ template <class Format, StepFunction kFunction>
 StepKernel<typename Format::Real> each_of(const Step& step) {
   using enum Along;
   const Along a = along(step, step.of[0]), b = step.operands > 1 ? along(step, step.of[1]) : a;
+  if constexpr (is_by_doubles(kFunction))  // they take so long that a choice at every vector is no matter
+    return each<Format, kFunction, kApart, kApart>;
   if (a == kNext && b == kNext) return each<Format, kFunction, kNext, kNext>;
   if (a == kNext && b == kSame) return each<Format, kFunction, kNext, kSame>;
   if (a == kSame && b == kNext) return each<Format, kFunction, kSame, kNext>;

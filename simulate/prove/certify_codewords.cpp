@@ -9,11 +9,11 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/messages.h"
 #include "krohn/simulate/check/recheck.h"
-#include "krohn/simulate/evaluate/layer_run.h"
 #include "krohn/simulate/evaluate/quantise.h"
 #include "krohn/simulate/prove/claims/closed_layer.h"
 #include "krohn/simulate/prove/claims/unit_moves.h"
 #include "krohn/simulate/prove/orders/exact_order.h"
+#include "krohn/simulate/prove/orders/network_in_order.h"
 #include "krohn/simulate/prove/orders/ordered_search.h"
 #include "krohn/simulate/prove/pairs/network_machine.h"
 #include "krohn/simulate/prove/self_check.h"
@@ -102,12 +102,12 @@ constexpr std::size_t kMaxNumbers = std::size_t{1} << 22;
 
 /// The maps of all words of a layer, or what words add to 0. Nothing when there are too many, or soon some that round:
 /// letters have infinitely many maps, as a rule. Rounding makes them wrong, which the check finds.
-template <class A>
-std::optional<LayerMaps> list_maps(const AffineLayer<A>& affine) {
+std::optional<LayerMaps> list_maps(LayerInOrder& layer) {
+  const MapShape& shape = layer.maps();
   LayerMaps maps;
-  maps.only_moves = affine.only_moves();
-  if (maps.only_moves && !affine.adds()) return maps;
-  WordMaps<A> words(affine);
+  maps.only_moves = shape.only_moves();
+  if (maps.only_moves && !shape.adds()) return maps;
+  WordMaps words(layer);
   GrainRange extent;  // of entries and additions, together
   std::size_t numbers = 0;
   const auto add = [&](const std::vector<double>& map) {
@@ -115,21 +115,22 @@ std::optional<LayerMaps> list_maps(const AffineLayer<A>& affine) {
     for (const double entry : map) extent.add(entry);
     maps.maps.emplace_back();
   };
+  const int digits = layer.format().digits;
   if (!words.close(
-          add, [&] { return numbers <= kMaxNumbers && extent.most.value() <= std::ldexp(extent.grain, A::digits); },
+          add, [&] { return numbers <= kMaxNumbers && extent.most.value() <= std::ldexp(extent.grain, digits); },
           [&](std::size_t from, std::uint32_t to) { maps.maps[from].next.push_back(to); }))
     return std::nullopt;
   maps.letters = words.letters();
-  const std::size_t n = affine.dimension();
+  const std::size_t n = layer.dimension();
   std::vector<double> map;
   for (std::size_t i = 0; i < words.count(); ++i) {
     words.read(i, map);
-    maps.maps[i].b.assign(map.begin() + static_cast<std::ptrdiff_t>(words.entries()), map.end());
+    maps.maps[i].b.assign(map.begin() + static_cast<std::ptrdiff_t>(shape.entries), map.end());
     if (maps.only_moves) continue;
     std::vector<double>& a = maps.maps[i].a;
     a.assign(n * n, 0);
     std::size_t first = 0, at = 0;
-    for (const std::size_t size : affine.blocks()) {
+    for (const std::size_t size : shape.blocks) {
       for (std::size_t row = first; row < first + size; ++row)
         for (std::size_t column = first; column < first + size; ++column) a[row * n + column] = map[at++];
       first += size;
@@ -138,12 +139,11 @@ std::optional<LayerMaps> list_maps(const AffineLayer<A>& affine) {
   return maps;
 }
 
-template <class A>
-std::optional<std::vector<LayerMaps>> list_maps(const Network& network, Form form) {
-  const OrderedNetwork<A> ordered(network, form, parse_order("scan"));
+std::optional<std::vector<LayerMaps>> list_maps(const Network& network, CertifyOptions options) {
+  options.order = parse_order("scan");
   std::vector<LayerMaps> layers;
-  for (const OrderedLayer<A>& layer : ordered.layers()) {
-    std::optional<LayerMaps> maps = list_maps<A>(*layer.affine());
+  for (const auto& layer : network_in_order(network, options)->layers) {
+    std::optional<LayerMaps> maps = list_maps(*layer);
     if (!maps) return std::nullopt;
     layers.push_back(*std::move(maps));
   }
@@ -185,8 +185,7 @@ std::variant<Certificate, std::string> certify_any_order(const Network& network,
   std::optional<Certificate> certificate = certify_closed_codewords(network, options);
   if (!certificate) return "letters do not take codewords to codewords bit for bit";
   try {
-    std::optional<std::vector<LayerMaps>> maps = with_format(
-        options.arithmetic.storage(), [&](auto type) { return list_maps<decltype(type)>(network, options.form); });
+    std::optional<std::vector<LayerMaps>> maps = list_maps(network, options);
     if (!maps) return "words have too many maps, or infinitely many, or some that would round";
     certificate->claim = Proved{.any_order = true};
     certificate->method = "exact in any order";

@@ -351,7 +351,7 @@ double up(double nearest) { return nearest + std::fabs(nearest) * 0x1p-52 + std:
 double down(double nearest) { return -up(-nearest); }
 
 double magnitude(const Enclosure& x) { return std::max(std::fabs(x.lower), std::fabs(x.upper)); }
-bool is_point(const Enclosure& x) { return x.lower == x.upper; }
+bool is_one_number(const Enclosure& x) { return x.lower == x.upper; }
 bool is_zero(const Enclosure& x) { return x.lower == 0 && x.upper == 0; }
 bool overflowed(const Enclosure& x) { return !(x.error < kInfinity); }
 
@@ -394,7 +394,7 @@ double rounding_of_product(const RoundedFormat& format, const Enclosure& a, cons
   const double rounding = format.error_up_to(product.magnitude());
   if (!(rounding < kInfinity)) return rounding;
   for (const Enclosure* factor : {&a, &b})
-    if (is_point(*factor) && is_power_of_two(factor->lower))
+    if (is_one_number(*factor) && is_power_of_two(factor->lower))
       return std::fabs(factor->lower) >= 1 ? 0 : std::min(rounding, format.underflow_error());
   return rounding;
 }

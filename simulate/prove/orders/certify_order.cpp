@@ -1,18 +1,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/messages.h"
-#include "krohn/groups/base/record_set.h"
 #include "krohn/groups/base/time_limit.h"
-#include "krohn/simulate/evaluate/layer_run.h"
-#include "krohn/simulate/evaluate/reflection_chunk.h"
+#include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/claims/closed_layer.h"
 #include "krohn/simulate/prove/orders/exact_order.h"
+#include "krohn/simulate/prove/orders/network_in_order.h"
 #include "krohn/simulate/prove/orders/ordered_search.h"
 
 namespace krohn {
@@ -27,32 +30,24 @@ struct ExactnessLimits {
   std::uint64_t max_bytes = std::uint64_t{1} << 30;
 };
 
-/// Significant bits that survive every operation: operands of products are cut in tf32.
-template <class A>
-constexpr int kept_digits() {
-  return A::name.kind() == ArithmeticName::Kind::kTf32 ? 11 : A::digits;
-}
-
 /// No grain is let below this, so that the products of six of them, which the bounds below are made of, cannot
 /// underflow.
 constexpr int kLeastGrain = -160;
 
 /// Every multiple of the grain within the bound is a normal number of at most `digits` significant bits.
-template <class A>
-bool fits(const GrainRange& extent, int digits) {
+bool fits(const FormatLimits& format, const GrainRange& extent, int digits) {
   const double most = extent.most.value();
   if (!std::isfinite(most)) return false;
   if (most == 0) return true;
-  return extent.grain >= std::ldexp(1.0, std::max(A::least_exponent, kLeastGrain)) &&
-         most <= std::ldexp(extent.grain, digits) && most < std::ldexp(1.0, A::greatest_exponent);
+  return extent.grain >= std::ldexp(1.0, std::max(format.least_exponent, kLeastGrain)) &&
+         most <= std::ldexp(extent.grain, digits) && most < std::ldexp(1.0, format.greatest_exponent);
 }
 
 /// The same of numbers that were *computed*, as sums whose exact values are multiples of the grain. 2^digits grains are
 /// a number of the format (or past its greatest), so that a sum of as many or more is rounded to no less: a result
 /// below that was not rounded at all. A result that is just as great may be a longer sum's.
-template <class A>
-bool shows_exactness(const GrainRange& computed) {
-  return fits<A>(computed, A::digits) && computed.most.value() < std::ldexp(computed.grain, A::digits);
+bool shows_exactness(const FormatLimits& format, const GrainRange& computed) {
+  return fits(format, computed, format.digits) && computed.most.value() < std::ldexp(computed.grain, format.digits);
 }
 
 /// Bounds over a set of maps.
@@ -62,16 +57,15 @@ struct MapExtent {
 };
 
 /// The proof for layers with maps.
-template <class A>
 class ExactMaps {
  public:
-  ExactMaps(const AffineLayer<A>& affine, const StateExtent& states, const ExactnessLimits& limits)
-      : affine_(affine), states_(states), limits_(limits) {}
+  ExactMaps(LayerInOrder& layer, const StateExtent& states, const ExactnessLimits& limits)
+      : layer_(layer), shape_(layer.maps()), states_(states), limits_(limits) {}
 
-  std::optional<std::string> prove() { return affine_.only_moves() ? prove_moves() : prove_products(); }
+  std::optional<std::string> prove() { return shape_.only_moves() ? prove_moves() : prove_products(); }
 
  private:
-  bool is_within(const WordMaps<A>& maps) const {
+  bool is_within(const WordMaps& maps) const {
     return maps.count() <= limits_.max_maps && maps.bytes() <= limits_.max_bytes;
   }
 
@@ -79,15 +73,15 @@ class ExactMaps {
   /// come to once B is added is a reached state, or what a longer word adds to 0, and both are listed letter by letter.
   std::optional<std::string> prove_moves() {
     StateExtent added;
-    WordMaps<A> maps(affine_);
-    if (affine_.adds() && !maps.close([&](const auto& numbers) { added.add(numbers, affine_.dimension()); },
-                                      [&] { return is_within(maps); }, [](auto, auto) {}))
+    WordMaps maps(layer_);
+    if (shape_.adds() && !maps.close([&](const auto& numbers) { added.add(numbers, layer_.dimension()); },
+                                     [&] { return is_within(maps); }))
       return std::nullopt;
     const double grain = common_grain(states_.entries.grain, added.entries.grain);
-    if (!fits<A>({grain, std::max(states_.column_sum, added.column_sum)}, A::digits)) return std::nullopt;
+    if (!fits(format_, {grain, std::max(states_.column_sum, added.column_sum)}, format_.digits)) return std::nullopt;
     const GrainRange results{grain, std::max(states_.entries.most, added.entries.most)};
-    if (affine_.adds() && results.most.value() > 0 && !shows_exactness<A>(results)) return std::nullopt;
-    if (!affine_.adds()) return "matrices only move numbers, and their products only compose maps";
+    if (shape_.adds() && results.most.value() > 0 && !shows_exactness(format_, results)) return std::nullopt;
+    if (!shape_.adds()) return "matrices only move numbers, and their products only compose maps";
     return fmt::format("matrices only move numbers, and words add {} to 0, none of which rounds",
                        counted(maps.count(), "vector"));
   }
@@ -95,17 +89,17 @@ class ExactMaps {
   /// All maps of words, found letter by letter, and then bounds on every product of two of them.
   std::optional<std::string> prove_products() {
     MapExtent extent;
-    WordMaps<A> maps(affine_);
-    if (!maps.close([&](const auto& numbers) { widen(extent, numbers, maps.entries()); },
-                    [&] { return is_within(maps) && exact_products(extent); }, [](auto, auto) {}) ||
+    WordMaps maps(layer_);
+    if (!maps.close([&](const auto& numbers) { widen(extent, numbers); },
+                    [&] { return is_within(maps) && exact_products(extent); }) ||
         !exact_products(extent))
       return std::nullopt;
     return fmt::format("words have {} matrices, and no product or sum of any two of them rounds", maps.count());
   }
 
-  void widen(MapExtent& extent, const std::vector<double>& numbers, std::size_t matrix) const {
+  void widen(MapExtent& extent, const std::vector<double>& numbers) const {
     std::size_t at = 0;
-    for (const std::size_t size : affine_.blocks()) {
+    for (const std::size_t size : shape_.blocks) {
       std::vector<UpperBound> column_sums(size);
       for (std::size_t i = 0; i < size; ++i) {
         UpperBound row_sum;
@@ -120,7 +114,7 @@ class ExactMaps {
       extent.column_sum = std::max(extent.column_sum, *std::max_element(column_sums.begin(), column_sums.end()));
     }
     StateExtent added;
-    added.add({numbers.begin() + static_cast<std::ptrdiff_t>(matrix), numbers.end()}, affine_.dimension());
+    added.add({numbers.begin() + static_cast<std::ptrdiff_t>(shape_.entries), numbers.end()}, layer_.dimension());
     extent.additions |= added.entries;
     extent.addition_sum = std::max(extent.addition_sum, added.column_sum);
   }
@@ -135,31 +129,30 @@ class ExactMaps {
     const GrainRange sums{common_grain(common_grain(moved.grain, read.grain), e.additions.grain),
                           std::max(bound(e.additions.most, e.addition_sum) + e.additions.most,
                                    bound(states_.entries.most, states_.column_sum) + e.additions.most)};
-    const int digits = kept_digits<A>();
-    return fits<A>(products, digits) && fits<A>(sums, digits) && fits<A>(e.entries, digits) &&
-           fits<A>(e.additions, digits) && fits<A>(states_.entries, digits);
+    return std::ranges::all_of(std::vector{products, sums, e.entries, e.additions, states_.entries},
+                               [&](const GrainRange& range) { return fits(format_, range, format_.kept_digits); });
   }
 
-  const AffineLayer<A>& affine_;
+  LayerInOrder& layer_;
+  const MapShape& shape_;
+  const FormatLimits format_ = layer_.format();
   const StateExtent& states_;
   const ExactnessLimits& limits_;
 };
 
 /// The proof for the UT form. With V the orbit of the keys and X the orbit of H_0's columns under all factors, exact
 /// values of all that is computed are inner products and differences of members of V and X (MATH.md §5, "Orders").
-template <class A>
 class ExactChunk {
  public:
-  ExactChunk(const OrderedLayer<A>& layer, const StateExtent& states, const ExactnessLimits& limits)
-      : n_(layer.dimension()), states_(states), limits_(limits) {
-    for (const auto& letter : layer.reflections())
-      for (const auto& factor : letter.factors) add_factor(factor);
-    to_doubles(layer.rounded().initial(), initial_);
+  ExactChunk(const LayerInOrder& layer, const StateExtent& states, const ExactnessLimits& limits)
+      : n_(layer.dimension()), format_(layer.format()), states_(states), limits_(limits), initial_(layer.initial()) {
+    for (OrderFactor& factor : layer.factors())
+      if (std::ranges::find(factors_, factor) == factors_.end()) factors_.push_back(std::move(factor));
   }
 
   std::optional<std::string> prove() {
     NumberSet v(n_), x(n_);
-    for (const Factor& factor : factors_) v.insert(factor.key.data());
+    for (const OrderFactor& factor : factors_) v.insert(factor.key.data());
     for (std::size_t at = 0; at < initial_.size(); at += n_) x.insert(initial_.data() + at);
     StateExtent keys, columns;
     if (!close(v, keys) || !close(x, columns)) return std::nullopt;
@@ -172,18 +165,6 @@ class ExactChunk {
   }
 
  private:
-  struct Factor {
-    std::vector<double> key;
-    double beta;
-  };
-
-  void add_factor(const typename OrderedLayer<A>::Reflections::Factor& rounded) {
-    Factor factor{std::vector<double>(n_, 0), to_double(rounded.beta)};
-    for (const auto& entry : rounded.entries) factor.key[entry.position] = to_double(entry.key);
-    const auto same = [&](const Factor& other) { return other.beta == factor.beta && other.key == factor.key; };
-    if (std::none_of(factors_.begin(), factors_.end(), same)) factors_.push_back(std::move(factor));
-  }
-
   double dot(const std::vector<double>& a, const std::vector<double>& b) const {
     double sum = 0;
     for (std::size_t i = 0; i < n_; ++i) sum += a[i] * b[i];
@@ -198,7 +179,7 @@ class ExactChunk {
       orbit.read(i, from);
       extent.add(from, n_);
       TimeLimit::check();
-      for (const Factor& factor : factors_) {
+      for (const OrderFactor& factor : factors_) {
         const double t = factor.beta * dot(factor.key, from);
         to = from;
         for (std::size_t j = 0; j < n_; ++j) to[j] -= factor.key[j] * t;
@@ -215,7 +196,8 @@ class ExactChunk {
     for (std::size_t i = 0; i < v.count(); ++i) {
       TimeLimit::check();
       v.read(i, vector);
-      for (const Factor& factor : factors_) most = std::max(most, UpperBound(factor.beta * dot(factor.key, vector)));
+      for (const OrderFactor& factor : factors_)
+        most = std::max(most, UpperBound(factor.beta * dot(factor.key, vector)));
     }
     return most;
   }
@@ -224,7 +206,7 @@ class ExactChunk {
     const UpperBound two(2);
     GrainRange k, beta, scaled;
     UpperBound key_sum, scaled_sum;
-    for (const Factor& factor : factors_) {
+    for (const OrderFactor& factor : factors_) {
       StateExtent key;
       key.add(factor.key, n_);
       k |= key.entries;
@@ -247,7 +229,7 @@ class ExactChunk {
                        std::max(k.most * u.most, two * x.entries.most)};
     const std::vector<GrainRange> all{k, beta, scaled, gram, t, solving, w, u, h, v.entries, x.entries};
     return std::all_of(all.begin(), all.end(),
-                       [](const GrainRange& extent) { return fits<A>(extent, kept_digits<A>()); });
+                       [&](const GrainRange& extent) { return fits(format_, extent, format_.kept_digits); });
   }
 
   /// True if o − k β (k · o) was computed without rounding for all members of an orbit.
@@ -255,209 +237,28 @@ class ExactChunk {
     const GrainRange dot{k.grain * o.grain, key_sum * o.most}, scaled = beta * dot;
     const GrainRange moved{common_grain(k.grain * scaled.grain, o.grain), k.most * scaled.most + o.most};
     const std::vector<GrainRange> all{o, k, beta, dot, scaled, moved};
-    return std::all_of(all.begin(), all.end(), [](const GrainRange& e) { return fits<Fp64>(e, Fp64::digits); });
+    return std::all_of(all.begin(), all.end(),
+                       [](const GrainRange& e) { return fits(format_limits<Fp64>(), e, Fp64::digits); });
   }
 
   static double grain_product(double factor, double grain) { return factor == 0 ? 0 : grain_of(factor) * grain; }
 
   std::size_t n_;
+  FormatLimits format_;
   const StateExtent& states_;
   const ExactnessLimits& limits_;
-  std::vector<Factor> factors_;
+  std::vector<OrderFactor> factors_;
   std::vector<double> initial_;
 };
 
 /// The reason why the layer is exact, in words; nothing when no proof was found, which says nothing about the layer.
 /// The states must be all that words reach if letters round nothing; that they do not is part of what is proved.
 ///
-/// With maps (`ordered.affine()`): every composition of letters, in any association, and its application to any state.
-/// In the UT form: chunks of any number of letters. O(maps · letters · n³), O(vectors · factors · n).
-template <class A>
-std::optional<std::string> exactness(const OrderedLayer<A>& ordered, const StateExtent& states,
-                                     const ExactnessLimits& limits) {
-  if (ordered.affine() != nullptr) return ExactMaps<A>(*ordered.affine(), states, limits).prove();
-  return ExactChunk<A>(ordered, states, limits).prove();
+/// With maps: every composition of letters, in any association, and its application to any state. In the UT form:
+/// chunks of any number of letters. O(maps · letters · n³), O(vectors · factors · n).
+std::optional<std::string> exactness(LayerInOrder& layer, const StateExtent& states, const ExactnessLimits& limits) {
+  return layer.has_maps() ? ExactMaps(layer, states, limits).prove() : ExactChunk(layer, states, limits).prove();
 }
-
-/// A map's record: the book of its last letter; where it takes each state of the automaton; its numbers. A state's
-/// record: the automaton's state; the book; the numbers.
-template <class A>
-class System final : public OrderSystem {
- public:
-  using Number = typename A::Number;
-  using Bits = typename A::Bits;
-  using Map = typename AffineLayer<A>::Map;
-
-  System(const Network& network, const OrderedNetwork<A>& ordered)
-      : automaton_(network.automaton),
-        network_(ordered),
-        layer_(ordered.layers()[0]),
-        scratch_(ordered.rounded().make_scratch()),
-        from_(layer_.rounded().size()),
-        to_(from_.size()) {
-    if (!has_maps()) return;
-    sums_ = layer_.affine()->make_sums();
-    second_ = first_ = out_ = layer_.affine()->make_map();
-  }
-
-  bool has_maps() const override { return layer_.affine() != nullptr; }
-  std::size_t map_words() const override {
-    return 1 + automaton_.states() + second_.targets.size() +
-           kWords * (second_.entries.size() + second_.addition.size());
-  }
-  std::size_t state_words() const override { return 2 + kWords * from_.size(); }
-
-  void letter(Letter letter, std::uint32_t* map) override {
-    const RoundedLayer<A>& rounded = layer_.rounded();
-    map[0] = rounded.book_of(letter);
-    for (State q = 0; q < automaton_.states(); ++q) map[1 + q] = automaton_.next(q, letter);
-    pack_map(layer_.affine()->letter(rounded.action_of(letter)), map);
-  }
-
-  void compose(const std::uint32_t* second, const std::uint32_t* first, std::uint32_t* out) override {
-    unpack_map(second, second_);
-    unpack_map(first, first_);
-    layer_.affine()->compose(second_, first_, out_, sums_);
-    out[0] = second[0];
-    for (State q = 0; q < automaton_.states(); ++q) out[1 + q] = second[1 + first[1 + q]];
-    pack_map(out_, out);
-  }
-
-  void apply(const std::uint32_t* map, const std::uint32_t* state, std::uint32_t* out) override {
-    unpack_map(map, second_);
-    unpack(state + 2, from_);
-    layer_.affine()->apply(second_, from_.data(), to_.data(), sums_);
-    out[0] = map[1 + state[0]];
-    out[1] = map[0];
-    pack(to_, out + 2);
-  }
-
-  std::span<const std::uint32_t> moved_states(const std::uint32_t* map) const override {
-    return {map + 1, automaton_.states()};
-  }
-
-  const std::vector<double>& map_entries(const std::uint32_t* map) override {
-    unpack_map(map, second_);
-    exact_.clear();
-    for (const auto* numbers : {&second_.entries, &second_.addition})
-      for (const Number number : *numbers) exact_.push_back(to_double(number));
-    return exact_;
-  }
-
-  const std::vector<double>& state_entries(const std::uint32_t* state) override {
-    unpack(state + 2, from_);
-    exact_.clear();
-    for (const Number number : from_) exact_.push_back(to_double(number));
-    return exact_;
-  }
-
-  void read_chunk(const std::uint32_t* state, std::span<const Letter> word, std::uint32_t* out) override {
-    if (!chunk_) chunk_.emplace(layer_.dimension(), layer_.columns(), layer_.factors_per_chunk());
-    unpack(state + 2, from_);
-    chunk_->start(from_.data());
-    State q = state[0];
-    for (const Letter letter : word) {
-      q = automaton_.next(q, letter);
-      for (const auto& factor : layer_.reflections()[layer_.rounded().action_of(letter)].factors)
-        chunk_->append(factor);
-    }
-    chunk_->state(to_.data());
-    out[0] = q;
-    out[1] = word.empty() ? state[1] : layer_.rounded().book_of(word.back());
-    pack(to_, out + 2);
-  }
-
-  void start(std::uint32_t* state) override {
-    state[0] = automaton_.initial();
-    state[1] = 0;
-    pack(layer_.rounded().initial(), state + 2);
-  }
-
-  bool starts_right() override {
-    const Label label = layer_.rounded().initial_label();
-    return network_.rounded().read(&label) == automaton_.initial();
-  }
-
-  bool is_right(const std::uint32_t* state) override {
-    unpack(state + 2, from_);
-    const Label label = network_.rounded().label_of(0, state[1], from_.data(), scratch_);
-    return network_.rounded().read(&label) == state[0];
-  }
-
- private:
-  static constexpr std::size_t kWords = sizeof(Bits) > sizeof(std::uint32_t) ? 2 : 1;
-
-  static std::uint32_t* pack(const std::vector<Number>& numbers, std::uint32_t* record) {
-    for (const Number number : numbers) {
-      const std::uint64_t bits = state_bits<A>(number);
-      *record++ = static_cast<std::uint32_t>(bits);
-      if constexpr (kWords == 2) *record++ = static_cast<std::uint32_t>(bits >> 32);
-    }
-    return record;
-  }
-
-  static const std::uint32_t* unpack(const std::uint32_t* record, std::vector<Number>& numbers) {
-    for (Number& number : numbers) {
-      std::uint64_t bits = *record++;
-      if constexpr (kWords == 2) bits |= std::uint64_t{*record++} << 32;
-      number = std::bit_cast<Number>(static_cast<Bits>(bits));
-    }
-    return record;
-  }
-
-  void pack_map(const Map& map, std::uint32_t* record) const {
-    record = std::copy(map.targets.begin(), map.targets.end(), record + 1 + automaton_.states());
-    pack(map.addition, pack(map.entries, record));
-  }
-
-  void unpack_map(const std::uint32_t* record, Map& map) const {
-    record += 1 + automaton_.states();
-    std::copy_n(record, map.targets.size(), map.targets.begin());
-    unpack(unpack(record + map.targets.size(), map.entries), map.addition);
-  }
-
-  const Dfa& automaton_;
-  const OrderedNetwork<A>& network_;
-  const OrderedLayer<A>& layer_;
-  typename RoundedNetwork<A>::Scratch scratch_;
-  std::vector<Number> from_, to_;
-  std::vector<typename A::Sum> sums_;
-  Map second_, first_, out_;
-  std::vector<double> exact_;
-  std::optional<ReflectionChunk<A>> chunk_;
-};
-
-/// One letter from any state, as the order makes it.
-template <class A>
-class OneLetter {
- public:
-  using Number = typename A::Number;
-
-  explicit OneLetter(const OrderedLayer<A>& layer) : layer_(layer), from_(layer.rounded().size()), to_(from_.size()) {
-    if (layer.affine() != nullptr)
-      sums_ = layer.affine()->make_sums();
-    else
-      chunk_.emplace(layer.dimension(), layer.columns(), layer.factors_per_letter());
-  }
-
-  void operator()(Action action, const std::vector<double>& from, std::vector<double>& to) {
-    std::ranges::transform(from, from_.begin(), from_double<Number>);
-    if (chunk_) {
-      chunk_->start(from_.data());
-      for (const auto& factor : layer_.reflections()[action].factors) chunk_->append(factor);
-      chunk_->state(to_.data());
-    } else {
-      layer_.affine()->apply(layer_.affine()->letter(action), from_.data(), to_.data(), sums_);
-    }
-    std::ranges::transform(to_, to.begin(), to_double<Number>);
-  }
-
- private:
-  const OrderedLayer<A>& layer_;
-  std::vector<Number> from_, to_;
-  std::vector<typename A::Sum> sums_;
-  std::optional<ReflectionChunk<A>> chunk_;
-};
 
 /// The result of the proof that nothing rounds.
 struct ExactNetwork {
@@ -467,19 +268,16 @@ struct ExactNetwork {
   std::uint64_t pairs = 0;
 };
 
-template <class A>
-std::optional<ExactNetwork> find_exact(const Network& network, const OrderedNetwork<A>& ordered,
-                                       const CertifyOptions& options) {
+std::optional<ExactNetwork> find_exact(const Network& network, NetworkInOrder& ordered, const CertifyOptions& options) {
   ExactNetwork exact;
   exact.machine.readout = network.readout.next;
   const ExactnessLimits limits{.max_maps = options.max_pairs, .max_bytes = options.max_bytes};
   for (std::size_t k = 0; k < network.layers.size(); ++k) {
-    const OrderedLayer<A>& layer = ordered.layers()[k];
-    ClosedLayer closed(network.layers[k], layer.rounded().books(), options.arithmetic);
-    OneLetter<A> one_letter(layer);
+    LayerInOrder& layer = *ordered.layers[k];
+    ClosedLayer closed(network.layers[k], layer.books(), options.arithmetic);
     const auto move = [&](Action action, const std::vector<double>& from, std::vector<double>& to) {
       if (++exact.pairs % (1 << 16) == 0 && options.progress) options.progress(exact.pairs);
-      one_letter(action, from, to);
+      layer.move(action, from, to);
     };
     if (!closed.close(move)) return std::nullopt;
     StateExtent extent;
@@ -487,7 +285,7 @@ std::optional<ExactNetwork> find_exact(const Network& network, const OrderedNetw
     const std::optional<std::string> reason = exactness(layer, extent, limits);
     if (!reason) return std::nullopt;
     exact.evidence.push_back(*reason);
-    exact.only_maps = exact.only_maps && layer.affine() != nullptr;
+    exact.only_maps = exact.only_maps && layer.has_maps();
     exact.machine.layers.push_back(closed.take_machine());
   }
   return exact;
@@ -544,21 +342,17 @@ void replay(const Network& network, const Certificate& certificate, const Certif
 Certificate certify_order(const Network& network, const CertifyOptions& options) {
   if (options.order.is_sequential())
     throw InputError("--order sequential", "this order has certificates of its own; take another");
-  return with_arithmetic(options.arithmetic, [&](auto type) {
-    using A = decltype(type);
-    const OrderedNetwork<A> ordered(network, options.form, options.order);
-    auto proved = within_time(0.5, [&]() -> std::optional<Certificate> {
-      const std::optional<ExactNetwork> exact = find_exact<A>(network, ordered, options);
-      return exact ? certify_exact_network(*exact, network, options) : std::nullopt;
-    });
-    if (proved) return *std::move(proved);
-    if (network.layers.size() > 1)
-      return undecided(options, "a layer rounds or leaves its codewords, and the search in this order takes one layer");
-    System<A> system(network, ordered);
-    Certificate found = search_order(network.automaton, system, options);
-    replay(network, found, options);
-    return found;
+  const std::unique_ptr<NetworkInOrder> ordered = network_in_order(network, options);
+  auto proved = within_time(0.5, [&]() -> std::optional<Certificate> {
+    const std::optional<ExactNetwork> exact = find_exact(network, *ordered, options);
+    return exact ? certify_exact_network(*exact, network, options) : std::nullopt;
   });
+  if (proved) return *std::move(proved);
+  if (network.layers.size() > 1)
+    return undecided(options, "a layer rounds or leaves its codewords, and the search in this order takes one layer");
+  Certificate found = search_order(network.automaton, *ordered->make_system(), options);
+  replay(network, found, options);
+  return found;
 }
 
 }  // namespace krohn

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/arithmetic/interval.h"
 
 namespace krohn {
@@ -45,6 +46,36 @@ void StateExtent::add(const std::vector<double>& numbers, std::size_t n) {
     }
     column_sum = std::max(column_sum, sum);
   }
+}
+
+WordMaps::WordMaps(LayerInOrder& layer) : layer_(layer), found_(layer.maps().entries + layer.maps().additions) {}
+
+bool WordMaps::close(const std::function<void(const std::vector<double>&)>& fresh,
+                     const std::function<bool()>& may_go_on,
+                     const std::function<void(std::size_t, std::uint32_t)>& went) {
+  const MapShape& shape = layer_.maps();
+  std::vector<double> numbers(shape.entries + shape.additions, 0), next;
+  const auto number = [&](const std::vector<double>& map) {
+    const RecordSet::Insertion inserted = found_.insert(map.data());
+    if (inserted.fresh) fresh(map);
+    return inserted.index;
+  };
+  if (shape.only_moves()) number(numbers);
+  for (Action letter = 0; !shape.only_moves() && letter < shape.letters; ++letter) {
+    layer_.read_map(letter, numbers);
+    letters_.push_back(number(numbers));
+  }
+  for (std::size_t i = 0; i < count(); ++i) {
+    if (!may_go_on()) return false;
+    read(i, numbers);
+    for (Action letter = 0; letter < shape.letters; ++letter) {
+      TimeLimit::check();
+      layer_.extend_map(numbers, letter, next);
+      const std::uint32_t reached = number(next);
+      if (went) went(i, reached);
+    }
+  }
+  return true;
 }
 
 }  // namespace krohn

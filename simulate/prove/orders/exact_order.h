@@ -1,17 +1,15 @@
-// simulate/prove/orders/exact_order.h — what the proofs that nothing rounds reckon with: bounds of numbers, the powers of
-// two that they are multiples of, and the maps that words make.
+// simulate/prove/orders/exact_order.h — what the proofs that nothing rounds reckon with: bounds of numbers, the powers
+// of two that they are multiples of, and the maps that words make.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
+#include <functional>
 #include <vector>
 
 #include "krohn/groups/base/record_set.h"
-#include "krohn/groups/base/time_limit.h"
-#include "krohn/simulate/evaluate/affine_layer.h"
+#include "krohn/simulate/prove/orders/network_in_order.h"
 
 namespace krohn {
 
@@ -90,81 +88,26 @@ class NumberSet {
   std::vector<std::uint32_t> record_;
 };
 
-template <class Number>
-void to_doubles(const std::vector<Number>& numbers, std::vector<double>& exact) {
-  exact.resize(numbers.size());
-  std::transform(numbers.begin(), numbers.end(), exact.begin(), [](Number number) { return to_double(number); });
-}
-
 /// The maps of all words of a layer, or, where letters only move numbers, what words add to 0, numbered as they are
 /// met.
-template <class A>
 class WordMaps {
  public:
-  using Number = typename A::Number;
-
-  explicit WordMaps(const AffineLayer<A>& affine)
-      : affine_(affine),
-        from_(affine.make_map()),
-        to_(from_),
-        sums_(affine.make_sums()),
-        found_(from_.entries.size() + from_.addition.size()) {}
+  /// Views the layer, which has maps.
+  explicit WordMaps(LayerInOrder& layer);
 
   std::size_t count() const { return found_.count(); }
   std::uint64_t bytes() const { return found_.bytes(); }
-  /// A map: so many entries of A, block after block, then B.
-  std::size_t entries() const { return from_.entries.size(); }
   void read(std::size_t map, std::vector<double>& numbers) const { found_.read(map, numbers); }
   /// The letters' own maps; none where they only move numbers.
   const std::vector<std::uint32_t>& letters() const { return letters_; }
 
   /// From letter to letter, with every new map told to `fresh`, and to `went` where a letter leads after a map. False
   /// as soon as `may_go_on` says so. If letters round, so do these maps.
-  template <class Fresh, class MayGoOn, class Went>
-  bool close(Fresh&& fresh, MayGoOn&& may_go_on, Went&& went) {
-    std::vector<double> numbers, addition;
-    const auto number = [&](const typename AffineLayer<A>::Map& map) {
-      to_doubles(map.entries, numbers);
-      to_doubles(map.addition, addition);
-      numbers.insert(numbers.end(), addition.begin(), addition.end());
-      const RecordSet::Insertion inserted = found_.insert(numbers.data());
-      if (inserted.fresh) fresh(numbers);
-      return inserted.index;
-    };
-    if (affine_.only_moves()) {
-      std::ranges::fill(from_.addition, Number(0));
-      number(from_);
-    } else {
-      for (Action letter = 0; letter < affine_.letters(); ++letter) letters_.push_back(number(affine_.letter(letter)));
-    }
-    for (std::size_t i = 0; i < count(); ++i) {
-      if (!may_go_on()) return false;
-      read(i, numbers);
-      for (std::size_t e = 0; e < entries(); ++e) from_.entries[e] = from_double(numbers[e]);
-      for (std::size_t e = 0; e < from_.addition.size(); ++e) from_.addition[e] = from_double(numbers[entries() + e]);
-      for (Action letter = 0; letter < affine_.letters(); ++letter) {
-        TimeLimit::check();
-        if (affine_.only_moves())
-          affine_.apply(affine_.letter(letter), from_.addition.data(), to_.addition.data(), sums_);
-        else
-          affine_.compose(affine_.letter(letter), from_, to_, sums_);
-        went(i, number(to_));
-      }
-    }
-    return true;
-  }
+  bool close(const std::function<void(const std::vector<double>&)>& fresh, const std::function<bool()>& may_go_on,
+             const std::function<void(std::size_t, std::uint32_t)>& went = {});
 
  private:
-  static Number from_double(double number) {
-    if constexpr (std::is_floating_point_v<Number>)
-      return static_cast<Number>(number);
-    else
-      return Number(static_cast<float>(number));
-  }
-
-  const AffineLayer<A>& affine_;
-  typename AffineLayer<A>::Map from_, to_;
-  std::vector<typename A::Sum> sums_;
+  LayerInOrder& layer_;
   NumberSet found_;
   std::vector<std::uint32_t> letters_;
 };

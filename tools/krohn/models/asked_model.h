@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,7 +49,12 @@ std::unique_ptr<AskedModel> load_asked_model(const ModelOptions& options);
 /// Trained models and checkpoints are read in the plain arithmetic of a format. Throws InputError for others.
 Precision precision_of(const ModelOptions& options);
 
-/// The parameters of a run of `krohn train` (tools/krohn/models/asked_trained_model.cpp).
+/// The language of `against`, where there is one.
+std::optional<Language> language_against(const ModelOptions& options);
+
+/// The parameters of a run of `krohn train`, and the folder of a checkpoint, in files of their own: the first command
+/// has neither.
 std::unique_ptr<AskedModel> load_asked_trained_model(const ModelOptions& options);
+std::unique_ptr<AskedModel> load_asked_checkpoint(const ModelOptions& options);
 
 }  // namespace krohn

@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "krohn/simulate/checkpoints/checkpoint_letters.h"
-#include "krohn/simulate/checkpoints/checkpoint_model.h"
-
 namespace krohn {
 
 ModelInMotion::ModelInMotion(ReadBeside beside)
@@ -38,13 +35,6 @@ std::optional<State> ModelInMotion::current() const {
 
 LetterReader::Missing ModelInMotion::missing() const {
   return run_.answer().output == LetterReader::kNoAnswer ? run_.answer().missing : LetterReader::Missing::kOther;
-}
-
-std::unique_ptr<ModelInMotion> checkpoint_in_motion(Checkpoint checkpoint, Precision precision) {
-  std::unique_ptr<LetterReader> reader = checkpoint_reader(checkpoint, CheckpointModel(checkpoint, precision));
-  const std::vector<std::uint32_t>& tokens = checkpoint.tokens.of_state;
-  return std::make_unique<ModelInMotion>(
-      ReadBeside{std::move(reader), tracked_by(checkpoint), *checkpoint.automaton, {tokens.begin(), tokens.end()}});
 }
 
 }  // namespace krohn
