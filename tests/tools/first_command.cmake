@@ -5,7 +5,7 @@ execute_process(COMMAND ${KROHN} verify ${FOLDER}/first.safetensors OUTPUT_VARIA
 if(NOT verdict MATCHES "proved for words of every length")
   message(FATAL_ERROR "verify said ${verdict}")
 endif()
-foreach(verb "train;parity;--steps;10" "train;--help" eval "extract;x" "compare;--json;x" "snap;x" "table" "audit;x" "probe")
+foreach(verb "train;parity;--steps;10" "train;--help" eval "extract;x" "compare;--json;x" "snap;x" "table" "audit;x" "probe" "kit;-o;x")
   execute_process(COMMAND ${KROHN} ${verb} RESULT_VARIABLE status OUTPUT_VARIABLE printed ERROR_VARIABLE said)
   if(NOT status EQUAL 2 OR printed OR NOT said MATCHES "cmake --build build")
     message(FATAL_ERROR "krohn ${verb} ended with ${status}: ${printed}${said}")
