@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/record_set.h"
 #include "krohn/groups/base/time_limit.h"
 

@@ -17,7 +17,6 @@
 #include "krohn/automata/monoid/stamp.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/record_set.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"

@@ -17,7 +17,6 @@
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/operations.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/primes.h"
 #include "krohn/groups/base/time_limit.h"
 

@@ -13,7 +13,6 @@
 #include "krohn/automata/monoid/state_pairs.h"
 #include "krohn/automata/monoid/witness_check.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 
 namespace krohn {

@@ -14,7 +14,6 @@
 #include "krohn/automata/monoid/state_pairs.h"
 #include "krohn/automata/monoid/witness_check.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/groups/transformations/transformation.h"
 

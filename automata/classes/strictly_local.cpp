@@ -17,7 +17,6 @@
 #include "krohn/automata/monoid/witness_check.h"
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/groups/transformations/transformation.h"
 

@@ -5,7 +5,6 @@
 #include <cassert>
 
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/draw/draw_views.h"
-#include "krohn/groups/linear/decompositions.h"
+#include "krohn/groups/base/decompositions.h"
 
 namespace krohn {
 namespace {

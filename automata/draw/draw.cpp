@@ -11,7 +11,6 @@
 #include "krohn/automata/draw/draw_views.h"
 #include "krohn/automata/formats/format_dot.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 namespace {

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "krohn/automata/draw/draw.h"
-#include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 

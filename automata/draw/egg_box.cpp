@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/groups/names/named_group.h"
 
 namespace krohn {

@@ -16,7 +16,6 @@
 #include "krohn/automata/operations/operations.h"
 #include "krohn/automata/questions/questions.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 
 namespace krohn {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/random.h"
 #include "krohn/groups/permutations/permutation.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"

@@ -21,7 +21,6 @@
 #include "krohn/automata/formats/format_json.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 

@@ -20,7 +20,6 @@
 #include "krohn/automata/regex/regex_of.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 namespace {

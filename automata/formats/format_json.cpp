@@ -9,7 +9,6 @@
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 

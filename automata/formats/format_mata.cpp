@@ -10,7 +10,6 @@
 #include "krohn/automata/dfa/decision_diagrams.h"
 #include "krohn/automata/operations/product.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 namespace {

@@ -7,7 +7,6 @@
 
 #include "krohn/automata/formats/format_draft.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 

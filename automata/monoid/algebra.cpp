@@ -16,7 +16,6 @@
 #include "krohn/automata/monoid/stamp.h"
 #include "krohn/automata/monoid/witness_check.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/primes.h"
 #include "krohn/groups/base/random.h"
 #include "krohn/groups/base/time_limit.h"

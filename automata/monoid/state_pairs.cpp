@@ -6,7 +6,6 @@
 
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 
 namespace krohn {

@@ -7,7 +7,6 @@
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/operations/product.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 

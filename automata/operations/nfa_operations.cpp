@@ -9,7 +9,6 @@
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 

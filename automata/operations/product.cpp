@@ -5,7 +5,6 @@
 #include <array>
 
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 
 namespace krohn {

@@ -18,7 +18,6 @@
 #include "krohn/automata/operations/nfa_operations.h"
 #include "krohn/automata/operations/product.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/record_set.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/groups/base/union_find.h"

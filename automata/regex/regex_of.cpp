@@ -20,7 +20,6 @@
 #include "krohn/automata/operations/product.h"
 #include "krohn/automata/regex/regex.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 
 namespace krohn {

@@ -16,7 +16,6 @@
 #include "krohn/automata/dfa/alphabet.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 

@@ -12,7 +12,6 @@
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/operations/product.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 
 namespace krohn {

@@ -1,5 +1,4 @@
 #include "krohn/constructions/build/build_block_diagonal.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,4 @@
 #include "krohn/constructions/build/build_permutation.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

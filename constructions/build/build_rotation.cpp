@@ -1,5 +1,4 @@
 #include "krohn/constructions/build/build_rotation.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,4 @@
 #include "krohn/constructions/checkpoints/checkpoint_writer.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 

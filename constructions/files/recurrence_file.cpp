@@ -1,5 +1,4 @@
 #include "krohn/constructions/files/recurrence_file.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

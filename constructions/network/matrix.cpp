@@ -9,8 +9,8 @@
 #include <numeric>
 #include <optional>
 
+#include "krohn/groups/base/decompositions.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/linear/decompositions.h"
 
 namespace krohn {
 namespace {

@@ -1,5 +1,4 @@
 #include "krohn/constructions/smallest/smallest.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 #include <boost/multiprecision/cpp_int.hpp>

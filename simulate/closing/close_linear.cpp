@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "krohn/groups/base/decompositions.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/groups/base/union_find.h"
-#include "krohn/groups/linear/decompositions.h"
 #include "krohn/simulate/closing/integer_code.h"
 #include "krohn/simulate/learned/initialise_model.h"
 #include "krohn/simulate/learned/trained_reader.h"

@@ -1,5 +1,4 @@
 #include "krohn/simulate/closing/close_model.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,4 @@
 #include "krohn/simulate/learned/extract_automaton.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 

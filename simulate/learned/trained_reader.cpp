@@ -1,5 +1,4 @@
 #include "krohn/simulate/learned/trained_reader.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 

@@ -12,7 +12,6 @@
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/dense_model.h"

@@ -7,7 +7,6 @@
 #include <map>
 
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/evaluate/layer_run.h"
 #include "krohn/simulate/evaluate/quantise.h"

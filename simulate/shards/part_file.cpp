@@ -1,5 +1,4 @@
 #include "krohn/simulate/shards/part_file.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

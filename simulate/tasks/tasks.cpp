@@ -1,5 +1,4 @@
 #include "krohn/simulate/tasks/tasks.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 

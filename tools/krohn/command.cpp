@@ -16,7 +16,6 @@
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/simulate/prove/verify.h"
 #include "tools/krohn/help.h"
 #include "tools/krohn/report/json_output.h"

@@ -1,5 +1,4 @@
 #include "krohn/simulate/models/cells/cell_network.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 

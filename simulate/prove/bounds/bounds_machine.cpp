@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/simulate/arithmetic/apply.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"
 #include "krohn/simulate/arithmetic/interval.h"

@@ -18,7 +18,6 @@
 #include "krohn/automata/dfa/shown_word.h"
 #include "krohn/constructions/network/network.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/arithmetic/arithmetic_name.h"
 #include "krohn/simulate/arithmetic/order.h"

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/random.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/prove/claims/certificate.h"

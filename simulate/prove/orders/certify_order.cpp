@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/record_set.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/evaluate/layer_run.h"

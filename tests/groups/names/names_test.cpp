@@ -1,5 +1,4 @@
-#include "krohn/groups/base/messages.h"
-#include "krohn/groups/names/generating_set.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/group_elements.h"
 #include "krohn/groups/permutations/permutation.h"

@@ -6,7 +6,7 @@
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/groups/base/atomic_file.h"
-#include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/cells/cell_network.h"

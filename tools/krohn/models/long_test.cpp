@@ -9,7 +9,6 @@
 
 #include "krohn/gpu/automata/long_word.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 #include "tools/krohn/joined_ranks.h"
 #include "tools/krohn/progress.h"

@@ -13,7 +13,6 @@
 #include "krohn/gpu/training/linear_model_words.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/tasks/tasks.h"

@@ -16,7 +16,6 @@
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "network_module.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/options.h"

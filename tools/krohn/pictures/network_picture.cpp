@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/error.h"
 #include "tools/krohn/report/table.h"
 
 namespace krohn {

@@ -20,7 +20,6 @@
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/prove/verify.h"
 #include "krohn/simulate/shards/part_file.h"

@@ -13,7 +13,6 @@
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/check/sha256.h"
 #include "krohn/simulate/prove/claims/certificate.h"

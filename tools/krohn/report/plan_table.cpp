@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "krohn/automata/formats/json.h"
-#include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "tools/krohn/report/table.h"
 

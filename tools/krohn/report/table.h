@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 

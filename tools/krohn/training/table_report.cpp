@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "krohn/gpu/device/device.h"
-#include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/tables/paper_tables.h"
 #include "krohn/simulate/train/tables/table_cell.h"

@@ -17,7 +17,7 @@
 #include "krohn/automata/regex/regex_of.h"
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/constructions/files/network_file.h"
-#include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/check/certificate_lines.h"
 #include "krohn/simulate/check/recheck.h"

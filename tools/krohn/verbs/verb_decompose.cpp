@@ -13,7 +13,6 @@
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/progress.h"

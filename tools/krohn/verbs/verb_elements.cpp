@@ -8,7 +8,6 @@
 #include "krohn/automata/monoid/algebra.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/groups/transformations/transformation_monoid.h"
 #include "krohn/simulate/prove/claims/certificate.h"

@@ -11,7 +11,6 @@
 #include "krohn/automata/operations/equivalence.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/report/json_output.h"

@@ -16,7 +16,6 @@
 #include "krohn/automata/temporal/temporal.h"
 #include "krohn/automata/words/count.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
 #include "tools/krohn/models/subject.h"

@@ -7,7 +7,7 @@
 
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/probe/device_summers.h"
-#include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/probe/probe_sums.h"
 #include "tools/krohn/command.h"
 #include "tools/krohn/report/json_output.h"

@@ -7,7 +7,7 @@
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/operations/product.h"
 #include "krohn/automata/questions/questions.h"
-#include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/report/json_output.h"

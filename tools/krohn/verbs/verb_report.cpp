@@ -12,7 +12,6 @@
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "tools/krohn/models/run_folder.h"

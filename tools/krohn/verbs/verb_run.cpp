@@ -11,7 +11,6 @@
 #include "krohn/gpu/automata/stored_word.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/run/run_dfa.h"
 #include "krohn/simulate/tasks/task_automaton.h"

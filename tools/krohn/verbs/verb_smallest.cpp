@@ -14,7 +14,6 @@
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/constructions/smallest/smallest.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/group_elements.h"
 #include "krohn/groups/structure/series.h"

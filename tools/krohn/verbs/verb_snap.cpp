@@ -10,7 +10,6 @@
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/simulate/learned/snap_network.h"
 #include "krohn/simulate/prove/against.h"
 #include "krohn/simulate/prove/verify.h"

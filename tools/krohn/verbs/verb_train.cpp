@@ -14,7 +14,6 @@
 #include "krohn/gpu/device/device.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/closing/close_model.h"
 #include "krohn/simulate/models/cell_model.h"

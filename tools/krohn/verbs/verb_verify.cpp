@@ -16,7 +16,6 @@
 #include "krohn/gpu/networks/device_place.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/prove/verify.h"

@@ -1,4 +1,4 @@
-// groups/linear/decompositions.h — decompositions of real matrices by Eigen, compiled once: each of them takes the
+// groups/base/decompositions.h — decompositions of real matrices by Eigen, compiled once: each of them takes the
 // compiler seconds wherever it is spelled out.
 #pragma once
 

@@ -1,4 +1,4 @@
-#include "krohn/groups/linear/decompositions.h"
+#include "krohn/groups/base/decompositions.h"
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/QR>

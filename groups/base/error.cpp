@@ -1,4 +1,4 @@
-#include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/error.h"
 
 #include <fmt/format.h>
 
