@@ -12,7 +12,7 @@
 
 #include "krohn/automata/cascades/emulation.h"
 #include "krohn/automata/dfa/graph.h"
-#include "krohn/automata/dfa/shown_word.h"
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/monoid/algebra.h"
 #include "krohn/automata/monoid/stamp.h"
 #include "krohn/automata/operations/minimise.h"

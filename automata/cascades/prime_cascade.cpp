@@ -1,4 +1,4 @@
-#include "krohn/automata/cascades/prime_cascade.h"
+#include "krohn/automata/cascades/cascade.h"
 
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/draw/draw_views.h"
-#include "krohn/automata/formats/format_dot.h"
+#include "krohn/automata/formats/formats.h"
 #include "krohn/groups/base/error.h"
 
 namespace krohn {

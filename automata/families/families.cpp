@@ -7,8 +7,6 @@
 #include <map>
 #include <regex>
 
-#include "krohn/automata/families/classic_families.h"
-#include "krohn/automata/families/group_automata.h"
 #include "krohn/automata/language.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/names/named_group.h"

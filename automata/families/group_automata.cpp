@@ -1,4 +1,4 @@
-#include "krohn/automata/families/group_automata.h"
+#include "krohn/automata/families/families.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "krohn/automata/formats/mealy.h"
+#include "krohn/automata/formats/formats.h"
 
 #include <fmt/format.h>
 

@@ -11,7 +11,7 @@
 #include <set>
 #include <vector>
 
-#include "krohn/automata/dfa/shown_word.h"
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/monoid/properties.h"
 #include "krohn/automata/monoid/stamp.h"
 #include "krohn/automata/monoid/witness_check.h"

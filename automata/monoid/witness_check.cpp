@@ -11,7 +11,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "krohn/automata/dfa/shown_word.h"
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/monoid/properties.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"

@@ -10,7 +10,7 @@
 namespace krohn {
 
 // One layer of a network for one layer of a prime cascade
-// (automata/cascades/prime_cascade.h): resets, cyclic groups, simple groups that are not abelian.
+// (automata/cascades/cascade.h): resets, cyclic groups, simple groups that are not abelian.
 
 /// True if every action is the identity or a constant.
 bool is_reset_layer(const CascadeLayer& layer);
@@ -62,7 +62,7 @@ enum class EigenvalueSet : std::uint8_t {
   kBlocks,        ///< orthogonal blocks of at most 3 dimensions: when all simple divisors are cyclic or A_5
 };
 
-/// The network of a prime cascade (automata/cascades/prime_cascade.h), for kPosition of a position cascade
+/// The network of a prime cascade (automata/cascades/cascade.h), for kPosition of a position cascade
 /// (automata/cascades/holonomy.h), by simple layers. Throws InputError naming the first layer
 /// that the spectrum does not allow. With kUnitCircle and kBlocks turns are bit-exact in `precision` where
 /// locked_rotation.h finds them (all shifts: p = 3, 5, 7 in fp32), read letter after letter, and nowhere otherwise.

@@ -9,8 +9,8 @@
 #include <limits>
 #include <tuple>
 
+#include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/cascades/holonomy.h"
-#include "krohn/automata/cascades/prime_cascade.h"
 #include "krohn/constructions/actions/based_action.h"
 #include "krohn/constructions/build/builders.h"
 #include "krohn/constructions/exactness/exactness.h"

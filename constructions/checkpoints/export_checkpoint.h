@@ -68,7 +68,7 @@ Checkpoint gated_delta_product_checkpoint(const Dfa& automaton);
 
 /// Several layers (Grazzi Thm. 4): the prime cascade of the automaton's holonomy decomposition, whose layers are groups
 /// of permutations or resets, written as above; where some letter of it takes several swaps and the family applies one,
-/// the cascade of single swaps (automata/cascades/prime_cascade.h). Between two of them stands a layer that only
+/// the cascade of single swaps (automata/cascades/cascade.h). Between two of them stands a layer that only
 /// remembers: a convolution of width 2 gives it the label that the layer below had one token ago, which the theorem as
 /// printed lacks (MATH.md §3), and its MLP looks the next layer's context up, a hidden unit for each pair of context
 /// and label. The MLP of a layer of the cascade looks up the node of the readout. At every norm four coordinates of the

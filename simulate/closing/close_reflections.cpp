@@ -15,7 +15,7 @@
 #include <set>
 #include <utility>
 
-#include "krohn/automata/dfa/shown_word.h"
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/monoid/state_pairs.h"
 #include "krohn/automata/monoid/witness_check.h"
 #include "krohn/constructions/actions/based_action.h"

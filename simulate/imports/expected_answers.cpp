@@ -8,7 +8,6 @@
 #include <cmath>
 #include <optional>
 
-#include "krohn/automata/dfa/shown_word.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/groups/base/error.h"

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
+#include "krohn/automata/operations/operations.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/groups/base/random.h"

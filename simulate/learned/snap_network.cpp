@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-#include "krohn/automata/operations/equivalence.h"
+#include "krohn/automata/operations/operations.h"
 #include "krohn/constructions/actions/based_action.h"
 #include "krohn/constructions/build/build_rotation.h"
 #include "krohn/constructions/build/planner.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "krohn/automata/operations/equivalence.h"
+#include "krohn/automata/operations/operations.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/machine/reader_run.h"
 #include "krohn/simulate/prove/pairs/network_machine.h"

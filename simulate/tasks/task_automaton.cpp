@@ -11,7 +11,7 @@
 
 #include "krohn/automata/dfa/alphabet.h"
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/automata/formats/format_json.h"
+#include "krohn/automata/formats/formats.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/record_set.h"

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <memory>
 
-#include "krohn/automata/families/classic_families.h"
 #include "krohn/automata/families/families.h"
 #include "krohn/automata/formats/format_file.h"
 #include "krohn/constructions/files/network_file.h"

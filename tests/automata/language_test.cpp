@@ -1,5 +1,5 @@
 #include "krohn/automata/language.h"
-#include "krohn/automata/regex/regex.h"
+#include "krohn/automata/syntax/regex.h"
 #include "tests/testing.h"
 
 using namespace krohn;

@@ -19,14 +19,13 @@
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/automata/dfa/dfa_graph.h"
 #include "krohn/automata/dfa/nfa.h"
-#include "krohn/automata/expressions/expression.h"
 #include "krohn/automata/monoid/algebra.h"
+#include "krohn/automata/operations/accepted_words.h"
 #include "krohn/automata/operations/nfa_operations.h"
 #include "krohn/automata/operations/operations.h"
-#include "krohn/automata/questions/questions.h"
-#include "krohn/automata/regex/regex.h"
-#include "krohn/automata/regex/regex_of.h"
-#include "krohn/automata/words/accepted_words.h"
+#include "krohn/automata/operations/questions.h"
+#include "krohn/automata/syntax/expression.h"
+#include "krohn/automata/syntax/regex.h"
 
 // Languages as users write them, their files and pictures
 #include "krohn/automata/draw/draw.h"

@@ -15,7 +15,7 @@
 
 #include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/dfa/alphabet.h"
-#include "krohn/automata/dfa/shown_word.h"
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/constructions/network/network.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"

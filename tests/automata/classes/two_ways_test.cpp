@@ -1,9 +1,7 @@
 // Verdicts on classes that two algorithms reach, by both, on random automata and on real ones.
 
+#include "krohn/automata/classes/class_tests.h"
 #include "krohn/automata/classes/classes.h"
-#include "krohn/automata/classes/piecewise_testable.h"
-#include "krohn/automata/classes/semigroup_tests.h"
-#include "krohn/automata/classes/strictly_local.h"
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/base/time_limit.h"

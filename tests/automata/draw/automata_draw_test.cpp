@@ -1,6 +1,5 @@
 #include <regex>
 
-#include "krohn/automata/draw/cayley_layout.h"
 #include "krohn/automata/draw/draw.h"
 #include "krohn/automata/draw/draw_views.h"
 #include "krohn/automata/families/families.h"

@@ -2,7 +2,7 @@
 #include <thread>
 
 #include "krohn/automata/draw/draw.h"
-#include "krohn/automata/regex/regex.h"
+#include "krohn/automata/syntax/regex.h"
 #include "tests/testing.h"
 
 using namespace krohn;

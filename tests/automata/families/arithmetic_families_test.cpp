@@ -1,4 +1,4 @@
-#include "krohn/automata/families/classic_families.h"
+#include "krohn/automata/families/families.h"
 #include "krohn/automata/language.h"
 #include "krohn/groups/base/random.h"
 #include "tests/testing.h"

@@ -1,5 +1,5 @@
+#include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/cascades/holonomy.h"
-#include "krohn/automata/cascades/prime_cascade.h"
 #include "krohn/constructions/actions/based_action.h"
 #include "tests/automata/cascades/checked_cascades.h"
 #include "tests/constructions/sample_automata.h"

@@ -1,7 +1,7 @@
 #include <Eigen/Core>
 
+#include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/cascades/holonomy.h"
-#include "krohn/automata/cascades/prime_cascade.h"
 #include "krohn/constructions/actions/based_action.h"
 #include "krohn/constructions/actions/permutation_matrix.h"
 #include "krohn/constructions/build/build_bilinear.h"

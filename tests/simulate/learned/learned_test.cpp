@@ -1,8 +1,8 @@
 #include <boost/multiprecision/cpp_bin_float.hpp>
 
 #include "krohn/automata/language.h"
-#include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
+#include "krohn/automata/operations/operations.h"
 #include "krohn/constructions/build/build_rotation.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/checkpoints/export_checkpoint.h"

@@ -1,8 +1,8 @@
 #include <Eigen/Core>
 
 #include "krohn/automata/language.h"
-#include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
+#include "krohn/automata/operations/operations.h"
 #include "krohn/constructions/build/build_rotation.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/simulate/evaluate/evaluate.h"

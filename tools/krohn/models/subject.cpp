@@ -11,7 +11,7 @@
 #include "krohn/automata/dfa/graph.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/format_file.h"
-#include "krohn/automata/operations/equivalence.h"
+#include "krohn/automata/operations/operations.h"
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/base/atomic_file.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
+#include "krohn/automata/operations/operations.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"

@@ -10,7 +10,7 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
-#include "krohn/automata/operations/equivalence.h"
+#include "krohn/automata/operations/operations.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"

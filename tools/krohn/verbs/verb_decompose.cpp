@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 
+#include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/cascades/holonomy.h"
-#include "krohn/automata/cascades/prime_cascade.h"
 #include "krohn/automata/draw/draw.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/monoid/algebra.h"

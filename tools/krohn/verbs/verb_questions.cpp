@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/automata/operations/product.h"
-#include "krohn/automata/questions/questions.h"
+#include "krohn/automata/operations/operations.h"
+#include "krohn/automata/operations/questions.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "tools/krohn/models/subject.h"

@@ -6,11 +6,9 @@
 #include <random>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/automata/operations/equivalence.h"
+#include "krohn/automata/operations/accepted_words.h"
 #include "krohn/automata/operations/minimise.h"
-#include "krohn/automata/operations/product.h"
-#include "krohn/automata/words/accepted_words.h"
-#include "krohn/automata/words/count.h"
+#include "krohn/automata/operations/operations.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
 #include "tools/krohn/models/subject.h"
