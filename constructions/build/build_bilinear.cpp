@@ -1,4 +1,4 @@
-#include "krohn/constructions/build/build_bilinear.h"
+#include "krohn/constructions/build/builders.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "krohn/constructions/build/build_block_diagonal.h"
+#include "krohn/constructions/build/builders.h"
 
 #include <fmt/format.h>
 

@@ -24,7 +24,7 @@
 
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/constructions/actions/based_action.h"
-#include "krohn/constructions/actions/permutation_matrix.h"
+#include "krohn/constructions/network/matrix.h"
 #include "krohn/constructions/network/network.h"
 
 namespace krohn {

@@ -1,4 +1,4 @@
-#include "krohn/constructions/checkpoints/checkpoint_tensors.h"
+#include "krohn/constructions/checkpoints/checkpoint_parts.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "krohn/constructions/checkpoints/checkpoint_config.h"
+#include "krohn/constructions/checkpoints/checkpoint_parts.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/error.h"
 

@@ -7,7 +7,6 @@
 #include <utility>
 #include <variant>
 
-#include "krohn/constructions/exactness/locked_rotation.h"
 #include "krohn/groups/base/stated_functions.h"
 
 namespace krohn {

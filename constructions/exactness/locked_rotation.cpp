@@ -1,4 +1,4 @@
-#include "krohn/constructions/exactness/locked_rotation.h"
+#include "krohn/constructions/exactness/exactness.h"
 
 #include <algorithm>
 #include <array>

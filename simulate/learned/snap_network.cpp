@@ -12,7 +12,7 @@
 
 #include "krohn/automata/operations/operations.h"
 #include "krohn/constructions/actions/based_action.h"
-#include "krohn/constructions/build/build_rotation.h"
+#include "krohn/constructions/build/builders.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"

@@ -38,8 +38,6 @@
 #include "krohn/constructions/checkpoints/export_checkpoint.h"
 #include "krohn/constructions/exactness/exactness.h"
 #include "krohn/constructions/files/network_file.h"
-#include "krohn/constructions/files/onnx.h"
-#include "krohn/constructions/files/recurrence_file.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/constructions/network/network.h"
 

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "krohn/automata/cascades/holonomy.h"
-#include "krohn/constructions/build/cascade_network.h"
+#include "krohn/constructions/build/builders.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/base/error.h"

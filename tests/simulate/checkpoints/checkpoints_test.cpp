@@ -3,7 +3,7 @@
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/constructions/checkpoints/checkpoint.h"
-#include "krohn/constructions/checkpoints/checkpoint_config.h"
+#include "krohn/constructions/checkpoints/checkpoint_parts.h"
 #include "krohn/constructions/checkpoints/export_checkpoint.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/atomic_file.h"

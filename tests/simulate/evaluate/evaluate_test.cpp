@@ -9,7 +9,6 @@
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/files/network_file.h"
-#include "krohn/constructions/files/recurrence_file.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/arithmetic/rounded_operations.h"

@@ -3,7 +3,7 @@
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/operations/operations.h"
-#include "krohn/constructions/build/build_rotation.h"
+#include "krohn/constructions/build/builders.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/checkpoints/export_checkpoint.h"
 #include "krohn/groups/base/stated_functions.h"

@@ -3,7 +3,7 @@
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/operations/operations.h"
-#include "krohn/constructions/build/build_rotation.h"
+#include "krohn/constructions/build/builders.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/learned/snap_network.h"

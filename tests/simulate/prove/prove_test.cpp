@@ -10,7 +10,7 @@
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/constructions/build/architectures.h"
-#include "krohn/constructions/build/cascade_network.h"
+#include "krohn/constructions/build/builders.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/evaluate/evaluate.h"

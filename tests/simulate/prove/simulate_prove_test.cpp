@@ -16,7 +16,6 @@
 #include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/exactness/exactness.h"
 #include "krohn/constructions/files/network_file.h"
-#include "krohn/constructions/files/onnx.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "krohn/constructions/checkpoints/checkpoint.h"
-#include "krohn/constructions/checkpoints/checkpoint_tensors.h"
+#include "krohn/constructions/checkpoints/checkpoint_parts.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/networks/device_place.h"

@@ -11,8 +11,6 @@
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/constructions/checkpoints/export_checkpoint.h"
 #include "krohn/constructions/files/network_file.h"
-#include "krohn/constructions/files/onnx.h"
-#include "krohn/constructions/files/recurrence_file.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"

@@ -7,8 +7,7 @@
 #include <numbers>
 
 #include "krohn/automata/language.h"
-#include "krohn/constructions/build/build_permutation.h"
-#include "krohn/constructions/build/build_rotation.h"
+#include "krohn/constructions/build/builders.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"
 #include "krohn/simulate/arithmetic/interval.h"
 #include "krohn/simulate/check/certificate_file.h"

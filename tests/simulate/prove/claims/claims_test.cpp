@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "krohn/automata/cascades/holonomy.h"
-#include "krohn/constructions/build/cascade_network.h"
+#include "krohn/constructions/build/builders.h"
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/claims/closed_layer.h"
 #include "krohn/simulate/prove/claims/unit_moves.h"

@@ -1,4 +1,4 @@
-// constructions/registers/find_registers.h — the search for blocks of registers whose contents tell the state.
+// constructions/build/find_registers.h — the search for blocks of registers whose contents tell the state.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "krohn/constructions/registers/find_registers.h"
+#include "krohn/constructions/build/find_registers.h"
 
 #include <algorithm>
 #include <map>
