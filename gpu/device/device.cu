@@ -5,7 +5,6 @@
 #include <chrono>
 #include <string>
 
-#include "krohn/gpu/device/device_choice.h"
 #include "krohn/gpu/device/device_kernels.cuh"
 #include "krohn/groups/base/error.h"
 

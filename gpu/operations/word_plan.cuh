@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "krohn/gpu/automata/random_reader.cuh"
 #include "krohn/simulate/tasks/task.h"
+#include "krohn/simulate/words/random_letters.h"
 
 namespace krohn {
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "krohn/gpu/device/team.h"
+#include "krohn/gpu/training/batch_rows.cuh"
 #include "krohn/gpu/training/product_job.cuh"
 #include "krohn/gpu/training/row_jobs.cuh"
-#include "krohn/gpu/training/token_tables.cuh"
 
 namespace krohn {
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "krohn/gpu/device/team.h"
+#include "krohn/gpu/training/batch_rows.cuh"
 #include "krohn/gpu/training/reflection_scan.cuh"
-#include "krohn/gpu/training/token_tables.cuh"
 
 namespace krohn {
 

@@ -1,4 +1,4 @@
-#include "krohn/gpu/training/linear_model_words.h"
+#include "krohn/gpu/training/device_training.h"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "krohn/gpu/training/token_tables.cuh"
+#include "krohn/gpu/training/batch_rows.cuh"
 
 namespace krohn {
 

@@ -70,6 +70,5 @@
 
 // Devices
 #include "krohn/gpu/device/device.h"
-#include "krohn/gpu/networks/pair_search.h"
-#include "krohn/gpu/networks/sample_words.h"
-#include "krohn/gpu/training/train_side_by_side.h"
+#include "krohn/gpu/networks/device_place.h"
+#include "krohn/gpu/training/device_training.h"

@@ -1,5 +1,4 @@
 #include "krohn/gpu/device/device.h"
-#include "krohn/gpu/device/device_choice.h"
 #include "krohn/gpu/device/graph.h"
 #include "krohn/gpu/training/product_job.cuh"
 #include "krohn/groups/base/random.h"

@@ -10,7 +10,7 @@
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/operations/operation_words.h"
-#include "krohn/gpu/training/linear_model_words.h"
+#include "krohn/gpu/training/device_training.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"

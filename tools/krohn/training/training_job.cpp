@@ -12,7 +12,7 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/constructions/files/network_file.h"
-#include "krohn/gpu/training/train_side_by_side.h"
+#include "krohn/gpu/training/device_training.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/arithmetic/parallel_for.h"

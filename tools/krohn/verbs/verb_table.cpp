@@ -12,7 +12,7 @@
 
 #include "krohn/automata/formats/json.h"
 #include "krohn/gpu/device/device.h"
-#include "krohn/gpu/training/train_side_by_side.h"
+#include "krohn/gpu/training/device_training.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/record_set.h"

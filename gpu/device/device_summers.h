@@ -1,4 +1,4 @@
-// gpu/probe/device_summers.h — what of a CUDA device there is to probe.
+// gpu/device/device_summers.h — what of a CUDA device there is to probe.
 #pragma once
 
 #include <vector>

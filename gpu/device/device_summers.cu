@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "krohn/gpu/device/device_kernels.cuh"
-#include "krohn/gpu/probe/device_summers.h"
+#include "krohn/gpu/device/device_summers.h"
 
 namespace krohn {
 namespace {

@@ -1,6 +1,6 @@
 // The summers of a device, to be probed. Without one, that it says so.
 
-#include "krohn/gpu/probe/device_summers.h"
+#include "krohn/gpu/device/device_summers.h"
 #include "krohn/gpu/device/device.h"
 #include "tests/testing.h"
 
