@@ -10,7 +10,7 @@ namespace krohn {
 
 struct DeviceTarget {
   std::uint32_t row, word, label;
-  float smoothing;  ///< as in simulate/tasks/training_batch.h
+  float smoothing;  ///< as in simulate/tasks/task.h
 };
 
 /// Lists of every model, one model after another.

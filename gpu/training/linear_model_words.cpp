@@ -12,7 +12,7 @@
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/learned/model_operations.h"
 #include "krohn/simulate/operations/stated_lists.h"
-#include "krohn/simulate/tasks/automaton_task.h"
+#include "krohn/simulate/tasks/tasks.h"
 
 namespace krohn {
 namespace {

@@ -1,5 +1,5 @@
 // gpu/training/model_programs.h — a step of every family of models, recorded: loss and gradient, from values and
-// batches; the stages of a mixer (simulate/models/mixer.h), up and down.
+// batches; the stages of a mixer (simulate/models/mixers.h), up and down.
 #pragma once
 
 #include <memory>
@@ -8,10 +8,8 @@
 #include "krohn/gpu/training/bilinear_training.cuh"
 #include "krohn/gpu/training/step_program.h"
 #include "krohn/simulate/models/bilinear_model.h"
-#include "krohn/simulate/models/block_mixer.h"
 #include "krohn/simulate/models/dense_model.h"
-#include "krohn/simulate/models/diagonal_mixer.h"
-#include "krohn/simulate/models/reflection_mixer.h"
+#include "krohn/simulate/models/mixers.h"
 #include "krohn/simulate/models/stacked_model.h"
 
 namespace krohn {

@@ -15,7 +15,7 @@
 #include "krohn/gpu/training/token_jobs.cuh"
 #include "krohn/gpu/training/training_steps.cuh"
 #include "krohn/simulate/models/sequence_model.h"
-#include "krohn/simulate/tasks/training_batch.h"
+#include "krohn/simulate/tasks/task.h"
 
 namespace krohn {
 

@@ -21,7 +21,7 @@
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/models/stacked_model.h"
 #include "krohn/simulate/run/letter_reader.h"
-#include "krohn/simulate/tasks/task_automaton.h"
+#include "krohn/simulate/tasks/tasks.h"
 
 namespace krohn {
 

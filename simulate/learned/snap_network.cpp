@@ -18,7 +18,7 @@
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/learned/extract_automaton.h"
 #include "krohn/simulate/learned/trained_reader.h"
-#include "krohn/simulate/prove/machine/reader_run.h"
+#include "krohn/simulate/prove/pairs/certify_reader.h"
 
 namespace krohn {
 namespace {

@@ -22,7 +22,7 @@
 #include "krohn/simulate/models/cross_entropy.h"
 #include "krohn/simulate/operations/operations_reader.h"
 #include "krohn/simulate/operations/stated_lists.h"
-#include "krohn/simulate/prove/machine/reader_run.h"
+#include "krohn/simulate/prove/pairs/certify_reader.h"
 #include "krohn/simulate/run/letter_reader.h"
 #include "krohn/simulate/words/word.h"
 

@@ -11,7 +11,6 @@
 
 #include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/evaluate/evaluate.h"
-#include "krohn/simulate/many/ranked_search.h"
 #include "krohn/simulate/many/ranks.h"
 #include "krohn/simulate/prove/place.h"
 #include "krohn/simulate/run/long_comparison.h"

@@ -1,6 +1,7 @@
-#include "krohn/simulate/models/block_mixer.h"
+#include "krohn/simulate/models/mixers.h"
 
 #include <Eigen/Core>
+
 #include <cmath>
 
 #include "krohn/simulate/models/cross_entropy.h"

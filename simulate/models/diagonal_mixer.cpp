@@ -1,6 +1,7 @@
-#include "krohn/simulate/models/diagonal_mixer.h"
+#include "krohn/simulate/models/mixers.h"
 
 #include <Eigen/Core>
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>

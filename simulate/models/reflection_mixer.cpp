@@ -1,4 +1,4 @@
-#include "krohn/simulate/models/reflection_mixer.h"
+#include "krohn/simulate/models/mixers.h"
 
 #include <cmath>
 

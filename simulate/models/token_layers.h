@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "krohn/simulate/models/sequence_model.h"
-#include "krohn/simulate/tasks/training_batch.h"
+#include "krohn/simulate/tasks/task.h"
 
 namespace krohn {
 

@@ -16,7 +16,7 @@
 #include "krohn/simulate/evaluate/rounded_network.h"
 #include "krohn/simulate/prove/claims/closed_layer.h"
 #include "krohn/simulate/prove/claims/unit_moves.h"
-#include "krohn/simulate/prove/machine/reader_run.h"
+#include "krohn/simulate/prove/pairs/certify_reader.h"
 #include "krohn/simulate/prove/pairs/network_machine.h"
 #include "krohn/simulate/words/word.h"
 

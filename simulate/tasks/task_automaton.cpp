@@ -1,4 +1,4 @@
-#include "krohn/simulate/tasks/task_automaton.h"
+#include "krohn/simulate/tasks/tasks.h"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,6 @@
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/record_set.h"
-#include "krohn/simulate/tasks/tasks.h"
 
 namespace krohn {
 namespace {

@@ -14,7 +14,6 @@
 #include "krohn/groups/base/random.h"
 #include "krohn/groups/base/record_set.h"
 #include "krohn/groups/names/named_group.h"
-#include "krohn/simulate/tasks/automaton_task.h"
 #include "krohn/simulate/tasks/task.h"
 
 namespace krohn {

@@ -18,7 +18,6 @@
 #include "krohn/constructions/build/builders.h"
 #include "krohn/simulate/arithmetic/order.h"
 #include "krohn/simulate/evaluate/evaluate.h"
-#include "krohn/simulate/evaluate/quantise.h"
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
 

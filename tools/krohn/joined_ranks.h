@@ -12,7 +12,7 @@
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/simulate/check/recheck.h"
-#include "krohn/simulate/many/ranked_search.h"
+#include "krohn/simulate/many/ranks.h"
 #include "krohn/simulate/prove/place.h"
 #include "krohn/simulate/run/long_comparison.h"
 #include "krohn/simulate/shards/item_workers.h"

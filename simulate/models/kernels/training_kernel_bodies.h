@@ -9,8 +9,6 @@
 #include "krohn/simulate/models/kernels/training_reflections.h"
 #include "krohn/simulate/models/kernels/training_rows.h"
 #include "krohn/simulate/models/kernels/training_scans.h"
-#include "krohn/simulate/models/kernels/training_selective_scan.h"
-#include "krohn/simulate/models/kernels/training_softmax.h"
 
 namespace krohn {
 namespace {

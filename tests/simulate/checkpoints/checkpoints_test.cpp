@@ -10,7 +10,7 @@
 #include "krohn/simulate/check/recheck_operations.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/checkpoints/checkpoint_model.h"
-#include "krohn/simulate/prove/machine/certify_reader.h"
+#include "krohn/simulate/prove/pairs/certify_reader.h"
 #include "tests/simulate/checkpoints/random_checkpoint.h"
 #include "tests/testing.h"
 

@@ -8,7 +8,7 @@
 #include "krohn/constructions/checkpoints/export_checkpoint.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
-#include "krohn/simulate/prove/machine/certify_reader.h"
+#include "krohn/simulate/prove/pairs/certify_reader.h"
 #include "tests/simulate/checkpoints/random_checkpoint.h"
 #include "tests/testing.h"
 

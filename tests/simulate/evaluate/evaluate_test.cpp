@@ -14,7 +14,6 @@
 #include "krohn/simulate/arithmetic/rounded_operations.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/evaluate/nearest_codeword.h"
-#include "krohn/simulate/evaluate/quantise.h"
 #include "krohn/simulate/prove/certify.h"
 #include "tests/error_of.h"
 #include "tests/scratch.h"

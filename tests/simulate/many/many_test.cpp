@@ -9,7 +9,7 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/many/many_place.h"
 #include "krohn/simulate/many/pair_set.h"
-#include "krohn/simulate/many/ranked_search.h"
+#include "krohn/simulate/many/ranks.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
 #include "tests/scratch.h"
 #include "tests/simulate/hand_built.h"

@@ -1,5 +1,5 @@
 // The search of pairs on ranks, held against the search by one process, and gone on with after interrupts.
-#include "krohn/simulate/many/ranked_search.h"
+#include "krohn/simulate/many/ranks.h"
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <variant>
 
-#include "krohn/simulate/many/ranked_search.h"
+#include "krohn/simulate/many/ranks.h"
 #include "tests/simulate/certify_options.h"
 #include "tests/simulate/many/thread_ranks.h"
 

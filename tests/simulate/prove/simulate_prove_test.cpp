@@ -23,7 +23,6 @@
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/evaluate/exact_network.h"
 #include "krohn/simulate/evaluate/lanes/batch.h"
-#include "krohn/simulate/evaluate/quantise.h"
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"

@@ -13,7 +13,7 @@
 #include "krohn/constructions/build/planner.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/check/recheck.h"
-#include "krohn/simulate/evaluate/quantise.h"
+#include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/pairs/network_machine.h"
 #include "krohn/simulate/prove/self_check.h"

@@ -18,7 +18,6 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/check/sha256.h"
 #include "krohn/simulate/prove/claims/certificate.h"
-#include "krohn/simulate/tasks/task_automaton.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "tools/krohn/report/table.h"
 

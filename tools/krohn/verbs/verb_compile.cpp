@@ -13,7 +13,7 @@
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/simulate/evaluate/quantise.h"
+#include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/verify.h"
 #include "krohn/simulate/prove/verify_built.h"
 #include "tools/krohn/models/subject.h"

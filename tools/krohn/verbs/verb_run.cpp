@@ -13,7 +13,7 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/run/run_dfa.h"
-#include "krohn/simulate/tasks/task_automaton.h"
+#include "krohn/simulate/tasks/tasks.h"
 #include "tools/krohn/joined_ranks.h"
 #include "tools/krohn/models/model_in_motion.h"
 #include "tools/krohn/models/run_folder.h"

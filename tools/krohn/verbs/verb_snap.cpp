@@ -11,7 +11,7 @@
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/learned/snap_network.h"
-#include "krohn/simulate/prove/against.h"
+#include "krohn/simulate/prove/self_check.h"
 #include "krohn/simulate/prove/verify.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"

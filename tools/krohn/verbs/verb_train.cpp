@@ -19,7 +19,6 @@
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/prove/claims/certificate.h"
-#include "krohn/simulate/tasks/task_automaton.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
 #include "tools/krohn/joined_ranks.h"

@@ -15,7 +15,6 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/evaluate/evaluate.h"
-#include "krohn/simulate/evaluate/quantise.h"
 #include "krohn/simulate/prove/verify_built.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/models/target.h"

@@ -15,8 +15,7 @@
 #include "krohn/simulate/models/cells/cell_network.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/operations/operations_reader.h"
-#include "krohn/simulate/prove/machine/certify_reader.h"
-#include "krohn/simulate/prove/machine/reader_run.h"
+#include "krohn/simulate/prove/pairs/certify_reader.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "tests/automata/random_automata.h"
 

@@ -29,7 +29,6 @@
 #include "krohn/simulate/prove/regions/interval_lists.h"
 #include "krohn/simulate/prove/self_check.h"
 #include "krohn/simulate/prove/verify.h"
-#include "krohn/simulate/tasks/task_automaton.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "tests/error_of.h"
 

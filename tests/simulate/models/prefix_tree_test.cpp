@@ -1,6 +1,6 @@
 // Prefixes that words share: all small batches by brute force, and what models make of a batch beside its words alone.
 
-#include "krohn/simulate/models/recurrence/prefix_tree.h"
+#include "krohn/simulate/models/prefix_tree.h"
 
 #include <doctest/doctest.h>
 

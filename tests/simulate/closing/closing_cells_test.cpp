@@ -1,6 +1,6 @@
 #include "krohn/groups/base/time_limit.h"
-#include "krohn/simulate/closing/cells/saturate_cells.h"
 #include "krohn/simulate/closing/close_model.h"
+#include "krohn/simulate/closing/saturate_cells.h"
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/cells/cell_network.h"
 #include "krohn/simulate/models/models.h"

@@ -1,4 +1,4 @@
-// simulate/models/recurrence/prefix_tree.h — the prefixes of a batch's words, each once: whatever a model does with a
+// simulate/models/prefix_tree.h — the prefixes of a batch's words, each once: whatever a model does with a
 // prefix does not depend on the word that goes on from it. Short words share most of their letters.
 #pragma once
 
@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "krohn/simulate/tasks/training_batch.h"
+#include "krohn/simulate/tasks/task.h"
 
 namespace krohn {
 

@@ -1,4 +1,4 @@
-#include "krohn/simulate/closing/cells/saturate_cells.h"
+#include "krohn/simulate/closing/saturate_cells.h"
 
 #include <fmt/format.h>
 

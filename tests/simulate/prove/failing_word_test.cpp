@@ -1,6 +1,6 @@
 // Long words on which a network fails: what is found is wrong at its last letter and nowhere before.
 
-#include "krohn/simulate/prove/machine/certify_reader.h"
+#include "krohn/simulate/prove/pairs/certify_reader.h"
 
 #include <doctest/doctest.h>
 

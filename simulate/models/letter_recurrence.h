@@ -1,4 +1,4 @@
-// simulate/models/recurrence/letter_recurrence.h — h_t = A(x_t) h_{t−1} + b(x_t) for a batch of words, with one dense
+// simulate/models/letter_recurrence.h — h_t = A(x_t) h_{t−1} + b(x_t) for a batch of words, with one dense
 // matrix a letter, and its adjoint: for every position and letter one matrix product with all states that read it
 // there.
 //
@@ -24,7 +24,7 @@
 #include "krohn/simulate/arithmetic/numbers.h"
 #include "krohn/simulate/arithmetic/parallel_for.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
-#include "krohn/simulate/models/recurrence/prefix_tree.h"
+#include "krohn/simulate/models/prefix_tree.h"
 
 namespace krohn {
 
@@ -290,7 +290,7 @@ class LetterRecurrence {
 
 // H_t = A(x_t) h_{t−1} + b(x_t) for a batch of words, with
 // block-diagonal A given per letter in small blocks, and its adjoint. Every prefix of the words is read once
-// (simulate/models/recurrence/letter_recurrence.h: the same with one dense block, and the same doors).
+// (above: the same with one dense block, and the same entry points).
 
 template <class Real>
 class BlockRecurrence {

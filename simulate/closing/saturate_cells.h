@@ -1,4 +1,4 @@
-// simulate/closing/cells/saturate_cells.h — trained nonlinear cells of one layer, RNN by tanh, GRU or LSTM, rounded to
+// simulate/closing/saturate_cells.h — trained nonlinear cells of one layer, RNN by tanh, GRU or LSTM, rounded to
 // cells whose units saturate.
 #pragma once
 
@@ -13,7 +13,7 @@
 #include "krohn/simulate/models/sequence_model.h"
 #include "krohn/simulate/run/letter_reader.h"
 #include "krohn/simulate/tasks/task.h"
-#include "krohn/simulate/tasks/task_automaton.h"
+#include "krohn/simulate/tasks/tasks.h"
 
 namespace krohn {
 

@@ -1,4 +1,4 @@
-#include "krohn/simulate/models/recurrence/prefix_tree.h"
+#include "krohn/simulate/models/prefix_tree.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "krohn/simulate/prove/machine/certify_reader.h"
+#include "krohn/simulate/prove/pairs/certify_reader.h"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,6 @@
 #include "krohn/groups/base/random.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/prove/claims/certificate.h"
-#include "krohn/simulate/prove/machine/reader_run.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
 
 namespace krohn {
