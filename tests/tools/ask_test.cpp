@@ -8,7 +8,7 @@
 #include "tests/tools/shell.h"
 #include "tools/krohn/command.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/output.h"
 
 using namespace krohn;
 using namespace krohn::test;

@@ -1,5 +1,5 @@
 #include "tests/testing.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 
 using namespace krohn;
 

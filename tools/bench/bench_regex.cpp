@@ -6,7 +6,6 @@
 
 #include "krohn/automata/syntax/regex.h"
 #include "tools/bench/measure.h"
-#include "tools/bench/openfst_rival.h"
 
 namespace {
 

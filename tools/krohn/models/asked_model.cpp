@@ -14,7 +14,7 @@
 #include "krohn/simulate/checkpoints/checkpoint_model.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 
 namespace krohn {
 Precision precision_of(const ModelOptions& options) {

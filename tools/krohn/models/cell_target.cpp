@@ -17,8 +17,7 @@
 #include "krohn/simulate/tasks/tasks.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/report/verdict.h"
 
 namespace krohn {

@@ -14,7 +14,7 @@
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/random.h"
-#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/output.h"
 
 namespace krohn {
 namespace {

@@ -14,7 +14,7 @@
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 
 namespace krohn {
 

@@ -13,7 +13,7 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "tools/krohn/models/subject.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 
 namespace krohn {
 

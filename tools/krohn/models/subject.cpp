@@ -19,7 +19,7 @@
 #include "krohn/simulate/check/sha256.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/tasks/tasks.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 
 namespace krohn {
 

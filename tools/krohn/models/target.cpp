@@ -17,7 +17,7 @@
 #include "network_module.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/options.h"
-#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/report/page_data.h"
 
 namespace krohn {

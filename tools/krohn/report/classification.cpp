@@ -24,9 +24,8 @@
 #include "krohn/simulate/prove/verify.h"
 #include "krohn/simulate/shards/part_file.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/report/check_summary.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
+#include "tools/krohn/report/verdict.h"
 #include "tools/krohn/shards/list_work.h"
 
 namespace krohn {

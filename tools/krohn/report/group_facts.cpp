@@ -1,4 +1,4 @@
-#include "tools/krohn/report/plan_table.h"
+#include "tools/krohn/report/classification.h"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,7 @@
 #include "krohn/groups/permutations/stabilisers.h"
 #include "krohn/groups/structure/composition.h"
 #include "krohn/groups/structure/series.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 
 namespace krohn {
 namespace {

@@ -19,8 +19,7 @@
 #include "page_module.h"
 #include "tools/krohn/models/target.h"
 #include "tools/krohn/report/classification.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/plan_table.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/report/verdict.h"
 
 namespace krohn {

@@ -1,4 +1,4 @@
-#include "tools/krohn/report/plan_table.h"
+#include "tools/krohn/report/classification.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include "krohn/automata/formats/json.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/prove/claims/certificate.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 
 namespace krohn {
 namespace {

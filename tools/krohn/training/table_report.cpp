@@ -12,10 +12,9 @@
 #include "krohn/simulate/train/tables/paper_tables.h"
 #include "krohn/simulate/train/tables/table_cell.h"
 #include "tools/krohn/joined_ranks.h"
-#include "tools/krohn/pictures/accuracy_plot.h"
+#include "tools/krohn/pictures/pictures.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 
 namespace krohn {
 namespace {

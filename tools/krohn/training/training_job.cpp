@@ -22,7 +22,7 @@
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/tasks_written.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 
 namespace krohn {
 

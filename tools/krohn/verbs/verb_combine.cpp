@@ -10,8 +10,7 @@
 #include "krohn/automata/syntax/expression.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/prove/claims/certificate.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {

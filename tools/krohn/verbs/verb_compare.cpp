@@ -19,8 +19,7 @@
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/report/verdict.h"
 #include "tools/krohn/verb.h"
 

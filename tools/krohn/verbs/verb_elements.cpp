@@ -13,8 +13,7 @@
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {

@@ -13,11 +13,10 @@
 #include "krohn/groups/base/error.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/progress.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/report/verdict.h"
 #include "tools/krohn/verb.h"
-#include "tools/krohn/watch.h"
 
 namespace krohn {
 namespace {

@@ -19,9 +19,8 @@
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
 #include "tools/krohn/models/subject.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/plan_table.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/classification.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/report/verdict.h"
 #include "tools/krohn/verb.h"
 

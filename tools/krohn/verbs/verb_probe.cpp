@@ -10,8 +10,8 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/probe/probe_sums.h"
 #include "tools/krohn/command.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/plan_table.h"
+#include "tools/krohn/report/classification.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {

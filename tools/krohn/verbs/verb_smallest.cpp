@@ -19,10 +19,9 @@
 #include "krohn/groups/structure/series.h"
 #include "krohn/groups/transformations/transformation_monoid.h"
 #include "tools/krohn/models/subject.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/progress.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/verb.h"
-#include "tools/krohn/watch.h"
 
 namespace krohn {
 namespace {

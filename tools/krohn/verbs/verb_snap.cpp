@@ -15,8 +15,7 @@
 #include "krohn/simulate/prove/verify.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/report/verdict.h"
 #include "tools/krohn/verb.h"
 

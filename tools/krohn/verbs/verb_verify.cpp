@@ -25,8 +25,7 @@
 #include "tools/krohn/models/long_test.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/report/verdict.h"
 #include "tools/krohn/verb.h"
 

@@ -12,7 +12,7 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
 #include "tools/krohn/models/subject.h"
-#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {

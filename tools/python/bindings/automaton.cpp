@@ -19,7 +19,7 @@
 #include "krohn/groups/base/time_limit.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/report/classification.h"
-#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/output.h"
 #include "tools/python/bindings/bindings.h"
 
 namespace krohn::python {
