@@ -18,10 +18,8 @@
 #include "krohn/simulate/prove/pairs/pair_search.h"
 #include "krohn/simulate/run/run_dfa.h"
 #include "krohn/simulate/tasks/tasks.h"
-#include "tests/gpu/automata.h"
 #include "tests/gpu/operations/listed_words.h"
 #include "tests/gpu/samples.h"
-#include "tests/gpu/trained_shapes.h"
 #include "tests/simulate/formed_networks.h"
 #include "tests/testing.h"
 

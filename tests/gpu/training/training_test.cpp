@@ -3,7 +3,7 @@
 #include "krohn/gpu/training/stepper.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/tasks/tasks.h"
-#include "tests/gpu/trained_shapes.h"
+#include "tests/gpu/samples.h"
 #include "tests/testing.h"
 
 using namespace krohn;

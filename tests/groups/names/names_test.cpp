@@ -1,4 +1,3 @@
-#include "krohn/groups/base/error.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/group_elements.h"
 #include "krohn/groups/permutations/permutation.h"

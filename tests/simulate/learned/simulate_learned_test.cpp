@@ -17,8 +17,8 @@
 #include "krohn/simulate/train/evaluate_model.h"
 #include "krohn/simulate/train/trainer.h"
 #include "tests/automata/random_automata.h"
-#include "tests/simulate/asked_reader.h"
 #include "tests/simulate/plain_model.h"
+#include "tests/simulate/proving.h"
 #include "tests/testing.h"
 
 using namespace krohn;

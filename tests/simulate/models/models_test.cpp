@@ -1,18 +1,5 @@
-#include <doctest/doctest.h>
-#include <fmt/format.h>
-
 #include <Eigen/Core>
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <map>
-#include <numeric>
-#include <tuple>
-#include <vector>
-
-#include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/groups/base/random.h"
 #include "krohn/simulate/evaluate/evaluate.h"
@@ -27,7 +14,7 @@
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
 #include "krohn/simulate/train/trainer.h"
-#include "tests/scratch.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -2,17 +2,9 @@
 
 #include "krohn/simulate/models/prefix_tree.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <numeric>
-#include <random>
-#include <set>
-
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/tasks/tasks.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,22 +1,7 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <numbers>
-#include <numeric>
-#include <random>
-#include <set>
-#include <vector>
-
 #include "krohn/automata/cascades/emulation.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/exactness/exactness.h"
 #include "krohn/constructions/files/network_file.h"
-#include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"
 #include "krohn/simulate/arithmetic/rounded_operations.h"
@@ -27,9 +12,10 @@
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
 #include "krohn/simulate/words/random_letters.h"
-#include "tests/simulate/certify_options.h"
 #include "tests/simulate/hand_built.h"
+#include "tests/simulate/proving.h"
 #include "tests/simulate/reference_evaluator.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 using namespace krohn::hand_built;

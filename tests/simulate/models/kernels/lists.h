@@ -1,14 +1,23 @@
-// tests/simulate/models/kernels/lists_difference.h — how far lists of numbers are from each other, and slopes by them.
+// tests/simulate/models/kernels/lists.h — lists of numbers for the tests of kernels: random ones of which sums and
+// products are exact, how far two are apart, and slopes by them.
 #pragma once
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <vector>
+
+#include "krohn/groups/base/random.h"
+#include "tests/testing.h"
 
 namespace krohn {
+
+/// From −spread to spread.
+template <class Real>
+std::vector<Real> integers(std::size_t count, int spread, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<Real> numbers(count);
+  for (Real& number : numbers)
+    number = static_cast<Real>(static_cast<int>(random.below(2 * static_cast<unsigned>(spread) + 1)) - spread);
+  return numbers;
+}
 
 /// The greatest difference of two numbers at one place, beside the greatest number of its list, or 1. The first
 /// `lists` are compared.

@@ -1,6 +1,9 @@
+#include <sys/wait.h>
+
 #include <thread>
 #include <type_traits>
 
+#include "krohn/groups/base/record_set.h"
 #include "krohn/groups/base/time_limit.h"
 #include "tests/testing.h"
 
@@ -134,3 +137,80 @@ TEST_CASE("what goes on after an error does not go on after an interrupt") {
   };
   CHECK_THROWS_AS(look(), Interrupted);
 }
+
+TEST_CASE("a record set is a map from records to their arrival numbers") {
+  for (const std::size_t words : {1, 2, 5}) {
+    CAPTURE(words);
+    std::mt19937_64 random(words);
+    RecordSet set(words);
+    std::map<std::vector<std::uint32_t>, RecordSet::Index> reference;
+    for (int i = 0; i < 30'000; ++i) {
+      std::vector<std::uint32_t> record(words);
+      for (auto& word : record) word = static_cast<std::uint32_t>(random() % (words == 1 ? 20'000 : 12));
+      const auto found = reference.find(record);
+      CHECK(set.find(record).has_value() == (found != reference.end()));
+      const auto [index, fresh] = set.insert(record);
+      REQUIRE(fresh == (found == reference.end()));
+      REQUIRE(index == (fresh ? static_cast<RecordSet::Index>(reference.size()) : found->second));
+      reference.try_emplace(record, index);
+    }
+    REQUIRE(set.size() == reference.size());
+    for (const auto& [record, index] : reference) {
+      REQUIRE(std::equal(record.begin(), record.end(), set[index].begin()));
+      REQUIRE(set.find(record) == index);
+    }
+  }
+}
+
+TEST_CASE("records that differ in one bit are apart, and records never move") {
+  RecordSet set(3);
+  std::vector<std::uint32_t> record{1, 2, 3};
+  const std::uint32_t* first = set[set.insert(record).index].data();
+  for (std::size_t word = 0; word < 3; ++word)
+    for (unsigned bit = 0; bit < 32; ++bit) {
+      record[word] ^= 1U << bit;
+      CHECK(set.insert(record).fresh);
+      record[word] ^= 1U << bit;
+    }
+  for (std::uint32_t i = 0; i < 100'000; ++i) set.insert(std::vector<std::uint32_t>{i, i, i});
+  CHECK(set[0].data() == first);
+  CHECK(set.bytes() <= set.size() * (3 * 4 + 16) + (3 * 4 << 12));
+}
+
+TEST_CASE("a record has at least one word") { CHECK_THROWS_AS(RecordSet(0), InputError); }
+
+namespace krohn::test {
+
+TEST_CASE("a folder of the same name in another program is another folder") {
+  const Scratch mine("same-name");
+  mine.write("kept", "mine");
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    bool alone = false;
+    {
+      const Scratch other("same-name");
+      alone = std::filesystem::is_empty(other.path()) && other.path() != mine.path();
+      other.write("kept", "other");
+    }
+    _exit(alone ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(contents(mine / "kept") == "mine");
+}
+
+TEST_CASE("nothing of a folder stays") {
+  std::filesystem::path path;
+  {
+    const Scratch scratch("goes");
+    scratch.write("file", "");
+    path = scratch.path();
+  }
+  CHECK(!std::filesystem::exists(path));
+  CHECK(!std::filesystem::exists(path.parent_path()));
+}
+
+}  // namespace krohn::test
