@@ -254,7 +254,7 @@ TEST_CASE("small models begin with the spectral radius of the paper's") {
 }
 
 // The papers' tables: their numbers and protocols, typed here from the papers' text a second time, and what is said of
-// where a table is not the paper's. Those of Ebrahimi & Memisevic are in ebrahimi_tables_test.cpp.
+// where a table is not the paper's. Those of Ebrahimi & Memisevic are above.
 
 TEST_CASE("every cell of every table names a task and a model, at both scales and by all recipes") {
   CHECK(paper_table_names().size() == 13);
