@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
-#include "krohn/automata/dfa/nfa.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/operations/operations.h"
 #include "krohn/automata/syntax/language_options.h"

@@ -20,7 +20,7 @@
 #include "krohn/groups/base/random.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/groups/names/named_group.h"
-#include "krohn/groups/structure/series.h"
+#include "krohn/groups/structure/composition.h"
 #include "krohn/groups/transformations/transformation_monoid.h"
 
 namespace krohn {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
-#include "krohn/automata/dfa/nfa.h"
 #include "krohn/automata/operations/operations.h"
 
 namespace krohn {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
-#include "krohn/automata/dfa/nfa.h"
 #include "krohn/groups/base/record_set.h"
 
 namespace krohn {

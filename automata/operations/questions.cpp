@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "krohn/automata/dfa/alphabet.h"
-#include "krohn/automata/dfa/nfa.h"
+#include "krohn/automata/dfa/dfa.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/operations/nfa_operations.h"
 #include "krohn/automata/operations/operations.h"

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "krohn/automata/dfa/nfa.h"
+#include "krohn/automata/dfa/dfa.h"
 #include "krohn/automata/operations/operations.h"
 
 namespace krohn {

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "krohn/automata/dfa/nfa.h"
+#include "krohn/automata/dfa/dfa.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/operations/operations.h"

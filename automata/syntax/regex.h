@@ -11,7 +11,6 @@
 
 #include "krohn/automata/dfa/alphabet.h"
 #include "krohn/automata/dfa/dfa.h"
-#include "krohn/automata/dfa/nfa.h"
 #include "krohn/automata/operations/operations.h"
 
 namespace krohn {

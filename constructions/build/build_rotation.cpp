@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "krohn/constructions/actions/based_action.h"
-#include "krohn/constructions/exactness/exactness.h"
+#include "krohn/constructions/build/based_action.h"
+#include "krohn/constructions/network/exactness.h"
 #include "krohn/constructions/network/network.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/primes.h"

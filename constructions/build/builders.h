@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "krohn/automata/cascades/cascade.h"
-#include "krohn/constructions/actions/based_action.h"
+#include "krohn/constructions/build/based_action.h"
 #include "krohn/constructions/network/matrix.h"
 #include "krohn/constructions/network/network.h"
 
@@ -70,7 +70,7 @@ struct PermutationOptions {
 /// two states that it merges when a letter is no bijection. O(k n).
 Network build_permutation(const Dfa& automaton, const PermutationOptions& options = {});
 
-/// On the smallest action found among sums of quotients of the states (constructions/actions/based_action.h), one
+/// On the smallest action found among sums of quotients of the states (constructions/build/based_action.h), one
 /// column per base point: H_0 = [e_{b1} … e_{bk}]. The word problem of S_n takes n × (n−1) numbers instead of n!.
 /// Codewords have entries 0 and 1, least distance √2 at least. Throws InputError when no action is smaller than the
 /// states.

@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "krohn/automata/monoid/witness_check.h"
-#include "krohn/constructions/actions/based_action.h"
+#include "krohn/constructions/build/based_action.h"
 #include "krohn/constructions/build/find_registers.h"
-#include "krohn/constructions/exactness/exactness.h"
+#include "krohn/constructions/network/exactness.h"
 #include "krohn/constructions/network/matrix.h"
 #include "krohn/constructions/network/network.h"
 #include "krohn/groups/base/error.h"

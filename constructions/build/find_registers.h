@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "krohn/constructions/actions/based_action.h"
+#include "krohn/constructions/build/based_action.h"
 
 namespace krohn {
 

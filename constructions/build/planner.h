@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
-#include "krohn/constructions/actions/based_action.h"
+#include "krohn/constructions/build/based_action.h"
 #include "krohn/constructions/network/matrix.h"
 #include "krohn/constructions/network/network.h"
 

@@ -15,7 +15,7 @@
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/format_file.h"
 #include "krohn/automata/formats/json.h"
-#include "krohn/constructions/actions/based_action.h"
+#include "krohn/constructions/build/based_action.h"
 #include "krohn/constructions/checkpoints/checkpoint_parts.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/constructions/files/strict_json.h"

@@ -11,7 +11,7 @@
 
 #include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/cascades/holonomy.h"
-#include "krohn/constructions/actions/based_action.h"
+#include "krohn/constructions/build/based_action.h"
 #include "krohn/constructions/build/builders.h"
 #include "krohn/constructions/checkpoints/checkpoint_writer.h"
 #include "krohn/groups/base/error.h"

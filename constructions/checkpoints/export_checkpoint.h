@@ -8,7 +8,7 @@
 
 #include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/dfa/dfa.h"
-#include "krohn/constructions/actions/based_action.h"
+#include "krohn/constructions/build/based_action.h"
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/groups/permutations/permutation.h"
 #include "krohn/groups/transformations/transformation.h"
@@ -50,7 +50,7 @@ struct PointSteps {
 std::optional<PointSteps> point_steps(const Dfa& automaton, const TrackedStates& tracked, bool can_merge);
 
 /// DeltaNet. One layer where that will do: a letter is the identity or one swap of points of the group's smallest
-/// action (constructions/actions/based_action.h): state point i is written twice, e_i + e_{n+i}, so that a swap's key
+/// action (constructions/build/based_action.h): state point i is written twice, e_i + e_{n+i}, so that a swap's key
 /// ½(e_i − e_j + e_{n+i} − e_{n+j}) has norm exactly 1 after the library's L2 normalisation, and β = 2·sigmoid(32) is
 /// exactly 2. The token that begins a word writes the starting point of each base column, with β = 1. A head reads one
 /// row of one column. Automata whose letters keep all states or send all to one ("flip-flops") take another form: one

@@ -21,7 +21,6 @@
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/groups/representations/least_representation.h"
 #include "krohn/groups/structure/composition.h"
-#include "krohn/groups/structure/series.h"
 #include "krohn/groups/transformations/transformation_monoid.h"
 
 namespace krohn {

@@ -18,7 +18,7 @@
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/monoid/state_pairs.h"
 #include "krohn/automata/monoid/witness_check.h"
-#include "krohn/constructions/actions/based_action.h"
+#include "krohn/constructions/build/based_action.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/decompositions.h"
 #include "krohn/groups/base/error.h"

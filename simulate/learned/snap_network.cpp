@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "krohn/automata/operations/operations.h"
-#include "krohn/constructions/actions/based_action.h"
+#include "krohn/constructions/build/based_action.h"
 #include "krohn/constructions/build/builders.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/groups/base/error.h"

@@ -18,7 +18,6 @@
 #include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/automata/dfa/dfa_graph.h"
-#include "krohn/automata/dfa/nfa.h"
 #include "krohn/automata/monoid/algebra.h"
 #include "krohn/automata/operations/accepted_words.h"
 #include "krohn/automata/operations/nfa_operations.h"
@@ -36,9 +35,9 @@
 // Networks
 #include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/checkpoints/export_checkpoint.h"
-#include "krohn/constructions/exactness/exactness.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/constructions/files/safetensors.h"
+#include "krohn/constructions/network/exactness.h"
 #include "krohn/constructions/network/network.h"
 
 // Words, evaluation, proofs

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdint>
 
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/record_set.h"
 #include "krohn/groups/base/time_limit.h"
+#include "krohn/simulate/arithmetic/interval.h"
 #include "krohn/simulate/evaluate/layer_run.h"
 #include "krohn/simulate/evaluate/reflection_chunk.h"
 #include "krohn/simulate/prove/claims/certificate.h"
@@ -558,6 +560,45 @@ Certificate certify_order(const Network& network, const CertifyOptions& options)
     replay(network, found, options);
     return found;
   });
+}
+
+double grain_of(double number) {
+  int exponent = 0;
+  const auto digits = static_cast<std::int64_t>(std::ldexp(std::frexp(number, &exponent), 53));
+  return std::ldexp(static_cast<double>(digits & -digits), exponent - 53);
+}
+
+double common_grain(double a, double b) { return a == 0 ? b : b == 0 ? a : std::min(a, b); }
+
+UpperBound::UpperBound(double number) : value_(std::isnan(number) ? directed::kInfinity : std::fabs(number)) {}
+
+UpperBound operator+(UpperBound a, UpperBound b) { return UpperBound(add_up(a.value_, b.value_)); }
+
+UpperBound operator*(UpperBound a, UpperBound b) {
+  const bool is_zero = a.value_ == 0 || b.value_ == 0;  // of infinitely much, too: there are no numbers to multiply
+  return is_zero ? UpperBound() : UpperBound(multiply_up(a.value_, b.value_));
+}
+
+void GrainRange::add(double number) {
+  most = std::max(most, UpperBound(number));
+  if (number != 0 && std::isfinite(number)) grain = common_grain(grain, grain_of(number));
+}
+
+GrainRange& GrainRange::operator|=(const GrainRange& other) {
+  grain = common_grain(grain, other.grain);
+  most = std::max(most, other.most);
+  return *this;
+}
+
+void StateExtent::add(const std::vector<double>& numbers, std::size_t n) {
+  for (std::size_t first = 0; first < numbers.size(); first += n) {
+    UpperBound sum;
+    for (std::size_t i = first; i < first + n; ++i) {
+      entries.add(numbers[i]);
+      sum = sum + UpperBound(numbers[i]);
+    }
+    column_sum = std::max(column_sum, sum);
+  }
 }
 
 }  // namespace krohn

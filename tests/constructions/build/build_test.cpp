@@ -2,11 +2,11 @@
 
 #include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/cascades/holonomy.h"
-#include "krohn/constructions/actions/based_action.h"
+#include "krohn/constructions/build/based_action.h"
 #include "krohn/constructions/build/builders.h"
 #include "krohn/constructions/build/planner.h"
-#include "krohn/constructions/exactness/exactness.h"
 #include "krohn/constructions/files/network_file.h"
+#include "krohn/constructions/network/exactness.h"
 #include "krohn/constructions/network/matrix.h"
 #include "tests/automata/bestiary.h"
 #include "tests/constructions/reference.h"

@@ -6,7 +6,7 @@
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/constructions/build/builders.h"
 #include "krohn/constructions/build/find_registers.h"
-#include "krohn/constructions/exactness/exactness.h"
+#include "krohn/constructions/network/exactness.h"
 #include "tests/algebra_campaign.h"
 #include "tests/constructions/reference.h"
 #include "tests/constructions/sample_automata.h"

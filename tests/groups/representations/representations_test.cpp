@@ -5,7 +5,7 @@
 #include "krohn/groups/permutations/group_elements.h"
 #include "krohn/groups/representations/least_representation.h"
 #include "krohn/groups/representations/orthogonal_representation.h"
-#include "krohn/groups/structure/series.h"
+#include "krohn/groups/structure/composition.h"
 #include "tests/testing.h"
 
 using namespace krohn;

@@ -3,7 +3,7 @@
 
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/minimise.h"
-#include "krohn/constructions/actions/based_action.h"
+#include "krohn/constructions/build/based_action.h"
 #include "krohn/constructions/checkpoints/checkpoint_parts.h"
 #include "krohn/constructions/checkpoints/export_checkpoint.h"
 #include "krohn/constructions/files/safetensors.h"

@@ -1,7 +1,7 @@
 #include "krohn/automata/cascades/emulation.h"
 #include "krohn/constructions/build/planner.h"
-#include "krohn/constructions/exactness/exactness.h"
 #include "krohn/constructions/files/network_file.h"
+#include "krohn/constructions/network/exactness.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"
 #include "krohn/simulate/arithmetic/rounded_operations.h"

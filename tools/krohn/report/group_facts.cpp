@@ -9,7 +9,6 @@
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/stabilisers.h"
 #include "krohn/groups/structure/composition.h"
-#include "krohn/groups/structure/series.h"
 #include "tools/krohn/report/output.h"
 
 namespace krohn {

@@ -16,7 +16,7 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/group_elements.h"
-#include "krohn/groups/structure/series.h"
+#include "krohn/groups/structure/composition.h"
 #include "krohn/groups/transformations/transformation_monoid.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/progress.h"

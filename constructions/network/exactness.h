@@ -1,4 +1,4 @@
-// constructions/exactness/exactness.h — in which precisions a network is bit-exact whatever the order of evaluation,
+// constructions/network/exactness.h — in which precisions a network is bit-exact whatever the order of evaluation,
 // and how far apart its codewords are.
 #pragma once
 

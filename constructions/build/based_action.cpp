@@ -1,4 +1,4 @@
-#include "krohn/constructions/actions/based_action.h"
+#include "krohn/constructions/build/based_action.h"
 
 #include <fmt/format.h>
 #include <boost/multiprecision/cpp_int.hpp>

@@ -1,6 +1,6 @@
 #include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/cascades/holonomy.h"
-#include "krohn/constructions/actions/based_action.h"
+#include "krohn/constructions/build/based_action.h"
 #include "tests/automata/cascades/checked_cascades.h"
 #include "tests/constructions/sample_automata.h"
 #include "tests/testing.h"

@@ -1,4 +1,4 @@
-// constructions/actions/based_action.h — permutation representations of a transition group, with base points whose
+// constructions/build/based_action.h — permutation representations of a transition group, with base points whose
 // images tell the states apart (Sims 1970: the images of a base determine an element).
 #pragma once
 

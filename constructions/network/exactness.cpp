@@ -1,4 +1,4 @@
-#include "krohn/constructions/exactness/exactness.h"
+#include "krohn/constructions/network/exactness.h"
 
 #include <algorithm>
 #include <cmath>

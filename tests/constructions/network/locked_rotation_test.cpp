@@ -1,5 +1,5 @@
 #include "krohn/constructions/build/planner.h"
-#include "krohn/constructions/exactness/exactness.h"
+#include "krohn/constructions/network/exactness.h"
 #include "tests/constructions/reference.h"
 #include "tests/constructions/sample_automata.h"
 #include "tests/testing.h"
