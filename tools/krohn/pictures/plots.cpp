@@ -284,8 +284,8 @@ Svg accuracy_plot(const AccuracyPicture& picture) {
 
 namespace {
 
-constexpr double kTop = 64, kGap = 18, kFontSize = 12, kLeastWidth = 560, kLineOfTitle = 19;
-constexpr double kLetter = 8.3;  ///< of the title, in pixels
+constexpr double kPanelTop = 64, kGap = 18, kLeastWidth = 560, kPanelTitleLine = 19;
+constexpr double kPanelTitleLetter = 8.3;  ///< of the title, in pixels
 
 /// Panels in rows, as square as can be, with room above each for its title.
 struct Grid {
@@ -298,9 +298,9 @@ struct Grid {
         width(panel_width),
         height(panel_height),
         rows_((panels + columns - 1) / columns),
-        title(title_lines(text, static_cast<std::size_t>((picture_width() - 2 * kGap) / kLetter))) {}
+        title(title_lines(text, static_cast<std::size_t>((picture_width() - 2 * kGap) / kPanelTitleLetter))) {}
 
-  double top() const { return kTop + kLineOfTitle * static_cast<double>(title.size() - 1); }
+  double top() const { return kPanelTop + kPanelTitleLine * static_cast<double>(title.size() - 1); }
 
   SvgPoint corner(std::size_t i) const {
     return {kGap + kLabels + static_cast<double>(i % columns) * (width + kGap + kLabels),
@@ -321,7 +321,7 @@ struct Grid {
 
 void draw_title(Svg& svg, const Grid& grid) {
   for (std::size_t i = 0; i < grid.title.size(); ++i)
-    svg.text({kGap, 26 + kLineOfTitle * static_cast<double>(i)}, grid.title[i], kFontSize + 3);
+    svg.text({kGap, 26 + kPanelTitleLine * static_cast<double>(i)}, grid.title[i], kFontSize + 3);
 }
 
 /// Dots, rings and, of circles, ticks on a grey line.
