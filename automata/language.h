@@ -14,9 +14,9 @@ namespace krohn {
 /// Reads a language: `regex:E`, `search:E` (words in which E matches somewhere), `name:N`, `expr:X`
 /// (automata/syntax/expression.h), `ltlf:F`, `pltl:F` (automata/syntax/temporal.h), or a path of a .dot .gv .att
 /// .fsm .mata .jff .json file ("-": standard input; other names: what the content looks like). A nondeterministic file
-/// is determinised, a Mealy machine becomes the Moore machine of its last output (automata/formats/formats.h). The result
-/// is complete and exactly what was given, not minimised; a semigroup, which has no initial state, is refused unless
-/// `options.start_is_optional`. Throws InputError, LimitError, SystemError.
+/// is determinised, a Mealy machine becomes the Moore machine of its last output (automata/formats/formats.h). The
+/// result is complete and exactly what was given, not minimised; a semigroup, which has no initial state, is refused
+/// unless `options.start_is_optional`. Throws InputError, LimitError, SystemError.
 Dfa load_language(const std::string& language, const LanguageOptions& options = {});
 
 /// The same, but what is nondeterministic stays so where determinising would make it far larger. For what can do

@@ -14,8 +14,8 @@
 
 namespace krohn {
 
-// The number of words that an acceptor accepts, exactly. A letter that stands for a class of characters counts as many times as
-// it has characters.
+// The number of words that an acceptor accepts, exactly. A letter that stands for a class of characters counts as many
+// times as it has characters.
 
 using Count = boost::multiprecision::cpp_int;
 

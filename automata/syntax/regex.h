@@ -16,7 +16,8 @@
 namespace krohn {
 
 struct RegexOptions {
-  /// The letters; unset: the coarsest classes of the characters and tokens that the expression names (docs/languages.md).
+  /// The letters; unset: the coarsest classes of the characters and tokens that the expression names
+  /// (docs/languages.md).
   std::optional<Alphabet> alphabet;
   /// The words in which the expression matches somewhere; its letters are all of Unicode unless `alphabet` says
   /// otherwise.

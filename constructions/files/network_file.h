@@ -46,8 +46,8 @@ Network parse_network(std::span<const std::byte> bytes, const std::string& where
 
 // Networks in the parameters of other recurrent architectures, to and from disk.
 
-// A file of this kind is a network file (docs/reference/network-file.md) in which every layer's matrices are given by the
-// architecture's own parameters, from which a layer of it computes them. With m actions and n numbers of state:
+// A file of this kind is a network file (docs/reference/network-file.md) in which every layer's matrices are given by
+// the architecture's own parameters, from which a layer of it computes them. With m actions and n numbers of state:
 //
 //   bilinear         W [n, n, m]                            A[i, j] = W[i, j, action]  (Ebrahimi & Memisevic, eq. 3)
 //   bilinear-cp      U [n, R], V [n, R], P [m, R]           A = U diag(P[action]) Vᵀ   (§2.3)

@@ -6,7 +6,6 @@
 #include "krohn/gpu/training/product_job.cuh"
 #include "krohn/gpu/training/reflection_scan.cuh"
 #include "krohn/gpu/training/row_jobs.cuh"
-#include "krohn/gpu/training/token_jobs.cuh"
 
 namespace krohn {
 

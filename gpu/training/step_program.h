@@ -12,7 +12,6 @@
 #include "krohn/gpu/training/batch_rows.cuh"
 #include "krohn/gpu/training/product_job.cuh"
 #include "krohn/gpu/training/row_jobs.cuh"
-#include "krohn/gpu/training/token_jobs.cuh"
 #include "krohn/gpu/training/training_steps.cuh"
 #include "krohn/simulate/models/sequence_model.h"
 #include "krohn/simulate/tasks/task.h"

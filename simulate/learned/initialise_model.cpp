@@ -15,9 +15,9 @@
 #include "krohn/groups/base/stated_functions.h"
 #include "krohn/simulate/learned/spectrum.h"
 #include "krohn/simulate/models/bilinear_model.h"
-#include "krohn/simulate/models/cross_entropy.h"
 #include "krohn/simulate/models/dense_model.h"
 #include "krohn/simulate/models/stacked_model.h"
+#include "krohn/simulate/models/token_layers.h"
 #include "krohn/simulate/tasks/tasks.h"
 
 namespace krohn {

@@ -19,7 +19,7 @@
 #include "krohn/simulate/learned/model_operations.h"
 #include "krohn/simulate/learned/spectrum.h"
 #include "krohn/simulate/models/cell_model.h"
-#include "krohn/simulate/models/cross_entropy.h"
+#include "krohn/simulate/models/token_layers.h"
 #include "krohn/simulate/operations/operations_reader.h"
 #include "krohn/simulate/operations/stated_lists.h"
 #include "krohn/simulate/prove/pairs/certify_reader.h"

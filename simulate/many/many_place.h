@@ -15,7 +15,7 @@
 #include "krohn/simulate/prove/place.h"
 #include "krohn/simulate/run/long_comparison.h"
 #include "krohn/simulate/run/run_dfa.h"
-#include "krohn/simulate/shards/item_workers.h"
+#include "krohn/simulate/shards/part_file.h"
 #include "krohn/simulate/words/word.h"
 
 namespace krohn {

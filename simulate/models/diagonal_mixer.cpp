@@ -7,8 +7,8 @@
 #include <numbers>
 
 #include "krohn/groups/base/stated_functions.h"
-#include "krohn/simulate/models/cross_entropy.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
+#include "krohn/simulate/models/token_layers.h"
 
 namespace krohn {
 namespace {

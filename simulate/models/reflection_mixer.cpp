@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "krohn/simulate/models/cross_entropy.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
+#include "krohn/simulate/models/token_layers.h"
 
 namespace krohn {
 namespace {

@@ -2,7 +2,6 @@
 // and products in tiles of kRows rows. Included by one translation unit for every instruction set, and nothing else.
 #pragma once
 
-#include "krohn/simulate/models/kernels/training_cells.h"
 #include "krohn/simulate/models/kernels/training_combinations.h"
 #include "krohn/simulate/models/kernels/training_letter_reflections.h"
 #include "krohn/simulate/models/kernels/training_products.h"

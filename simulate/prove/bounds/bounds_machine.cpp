@@ -1,4 +1,4 @@
-#include "krohn/simulate/prove/bounds/bounds_machine.h"
+#include "krohn/simulate/prove/bounds/bounds.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,6 @@
 #include <atomic>
 #include <stdexcept>
 
-#include "krohn/simulate/shards/item_workers.h"
 #include "krohn/simulate/shards/part_file.h"
 #include "tests/testing.h"
 
@@ -201,7 +200,9 @@ WorkList numbers(std::uint64_t count) {
   return list;
 }
 
-std::string square_line(std::uint64_t item) { return fmt::format(R"({{"square":{},"{{\"item\":0,":"\n"}})", item * item); }
+std::string square_line(std::uint64_t item) {
+  return fmt::format(R"({{"square":{},"{{\"item\":0,":"\n"}})", item * item);
+}
 
 /// Does what is missing, last item first. Returns how many lines it added.
 std::size_t work(const std::string& path, const WorkList& list, Shard shard) {

@@ -10,7 +10,6 @@
 #include "krohn/simulate/evaluate/nearest_codeword.h"
 #include "krohn/simulate/learned/spectrum.h"
 #include "krohn/simulate/prove/bounds/bounds.h"
-#include "krohn/simulate/prove/bounds/bounds_machine.h"
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
 #include "tests/simulate/hand_built.h"

@@ -1,7 +1,7 @@
 #include "krohn/groups/base/random.h"
 #include "krohn/simulate/learned/spectrum.h"
-#include "krohn/simulate/models/cross_entropy.h"
 #include "krohn/simulate/models/models.h"
+#include "krohn/simulate/models/token_layers.h"
 #include "krohn/simulate/tasks/task.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/tables/paper_tables.h"
