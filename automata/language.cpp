@@ -2,11 +2,11 @@
 
 #include <filesystem>
 
-#include "krohn/automata/expressions/expression.h"
 #include "krohn/automata/formats/format_file.h"
 #include "krohn/automata/operations/minimise.h"
-#include "krohn/automata/regex/regex.h"
-#include "krohn/automata/temporal/temporal.h"
+#include "krohn/automata/syntax/expression.h"
+#include "krohn/automata/syntax/regex.h"
+#include "krohn/automata/syntax/temporal.h"
 #include "krohn/groups/base/error.h"
 
 namespace krohn {

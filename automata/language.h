@@ -6,17 +6,17 @@
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
-#include "krohn/automata/formats/language_options.h"
-#include "krohn/automata/operations/automaton.h"
+#include "krohn/automata/operations/operations.h"
+#include "krohn/automata/syntax/language_options.h"
 
 namespace krohn {
 
 /// Reads a language: `regex:E`, `search:E` (words in which E matches somewhere), `name:N`, `expr:X`
-/// (automata/expressions/expression.h), `ltlf:F`, `pltl:F` (automata/temporal/temporal.h), or a path of a .dot .gv .att
+/// (automata/syntax/expression.h), `ltlf:F`, `pltl:F` (automata/syntax/temporal.h), or a path of a .dot .gv .att
 /// .fsm .mata .jff .json file ("-": standard input; other names: what the content looks like). A nondeterministic file
-/// is determinised, a Mealy machine becomes the Moore machine of its last output (automata/formats/mealy.h). The result
-/// is complete and exactly what was given, not minimised; a semigroup, which has no initial state, is refused unless
-/// `options.start_is_optional`. Throws InputError, LimitError, SystemError.
+/// is determinised, a Mealy machine becomes the Moore machine of its last output (automata/formats/formats.h). The
+/// result is complete and exactly what was given, not minimised; a semigroup, which has no initial state, is refused
+/// unless `options.start_is_optional`. Throws InputError, LimitError, SystemError.
 Dfa load_language(const std::string& language, const LanguageOptions& options = {});
 
 /// The same, but what is nondeterministic stays so where determinising would make it far larger. For what can do

@@ -1,11 +1,11 @@
 // Compiled without nvcc: says so to whoever asks for a device.
 
 #include "krohn/gpu/automata/long_word.h"
+
 #include "krohn/gpu/automata/stored_word.h"
 #include "krohn/gpu/device/device.h"
-#include "krohn/gpu/device/device_choice.h"
+#include "krohn/gpu/device/device_summers.h"
 #include "krohn/gpu/device/place.h"
-#include "krohn/gpu/probe/device_summers.h"
 #include "krohn/groups/base/error.h"
 
 namespace krohn {

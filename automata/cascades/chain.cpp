@@ -13,7 +13,6 @@
 #include "krohn/automata/cascades/emulation.h"
 #include "krohn/automata/dfa/graph.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/record_set.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/groups/names/named_group.h"

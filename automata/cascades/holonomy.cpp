@@ -12,12 +12,11 @@
 
 #include "krohn/automata/cascades/emulation.h"
 #include "krohn/automata/dfa/graph.h"
-#include "krohn/automata/dfa/shown_word.h"
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/monoid/algebra.h"
 #include "krohn/automata/monoid/stamp.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/record_set.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"

@@ -1,4 +1,4 @@
-#include "krohn/automata/cascades/prime_cascade.h"
+#include "krohn/automata/cascades/cascade.h"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,6 @@
 
 #include "krohn/automata/cascades/emulation.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/record_set.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/groups/names/named_group.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "krohn/automata/classes/strictly_local.h"
+#include "krohn/automata/classes/class_tests.h"
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/automata/monoid/algebra.h"
 

@@ -1,4 +1,4 @@
-#include "krohn/automata/classes/semigroup_tests.h"
+#include "krohn/automata/classes/class_tests.h"
 
 #include <fmt/format.h>
 
@@ -9,12 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "krohn/automata/dfa/shown_word.h"
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/monoid/algebra.h"
 #include "krohn/automata/monoid/state_pairs.h"
 #include "krohn/automata/monoid/witness_check.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/groups/transformations/transformation.h"
 

@@ -13,7 +13,6 @@
 #include "krohn/automata/dfa/decision_diagrams.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 

@@ -8,7 +8,6 @@
 
 #include "krohn/automata/dfa/dfa_graph.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 namespace {

@@ -1,4 +1,4 @@
-#include "krohn/automata/draw/cayley_layout.h"
+#include "krohn/automata/draw/draw_views.h"
 
 #include <fmt/format.h>
 #include <Eigen/Core>
@@ -11,8 +11,7 @@
 #include <random>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/automata/draw/draw_views.h"
-#include "krohn/groups/linear/decompositions.h"
+#include "krohn/groups/base/decompositions.h"
 
 namespace krohn {
 namespace {

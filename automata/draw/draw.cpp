@@ -9,9 +9,8 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/draw/draw_views.h"
-#include "krohn/automata/formats/format_dot.h"
+#include "krohn/automata/formats/formats.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 namespace {

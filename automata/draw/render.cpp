@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "krohn/automata/draw/draw.h"
-#include "krohn/automata/formats/format_dot.h"
+#include "krohn/automata/formats/formats.h"
 #include "krohn/groups/base/error.h"
 
 namespace krohn {

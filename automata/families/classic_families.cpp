@@ -1,4 +1,4 @@
-#include "krohn/automata/families/classic_families.h"
+#include "krohn/automata/families/families.h"
 
 #include <fmt/format.h>
 

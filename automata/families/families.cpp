@@ -7,12 +7,8 @@
 #include <map>
 #include <regex>
 
-#include "krohn/automata/families/classic_families.h"
-#include "krohn/automata/families/group_automata.h"
 #include "krohn/automata/language.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
-#include "krohn/groups/names/generating_set.h"
 #include "krohn/groups/names/named_group.h"
 
 namespace krohn {

@@ -1,9 +1,8 @@
-#include "krohn/automata/families/group_automata.h"
+#include "krohn/automata/families/families.h"
 
 #include <fmt/format.h>
 
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/random.h"
 #include "krohn/groups/permutations/permutation.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"

@@ -1,4 +1,4 @@
-#include "krohn/automata/formats/format_att.h"
+#include "krohn/automata/formats/formats.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "krohn/automata/formats/format_dot.h"
+#include "krohn/automata/formats/formats.h"
 
 #include <fmt/format.h>
 #include <graphviz/cgraph.h>
@@ -18,10 +18,8 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/format_draft.h"
-#include "krohn/automata/formats/format_json.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 

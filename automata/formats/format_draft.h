@@ -11,10 +11,9 @@
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
-#include "krohn/automata/dfa/nfa.h"
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/automata/formats/language_options.h"
-#include "krohn/automata/operations/automaton.h"
+#include "krohn/automata/operations/operations.h"
+#include "krohn/automata/syntax/language_options.h"
 
 namespace krohn {
 

@@ -9,18 +9,10 @@
 #include <ranges>
 #include <variant>
 
-#include "krohn/automata/formats/format_att.h"
-#include "krohn/automata/formats/format_dot.h"
-#include "krohn/automata/formats/format_gap.h"
-#include "krohn/automata/formats/format_jff.h"
-#include "krohn/automata/formats/format_json.h"
-#include "krohn/automata/formats/format_mata.h"
-#include "krohn/automata/formats/format_written.h"
-#include "krohn/automata/regex/regex.h"
-#include "krohn/automata/regex/regex_of.h"
+#include "krohn/automata/formats/formats.h"
+#include "krohn/automata/syntax/regex.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
-#include "krohn/automata/formats/language_options.h"
-#include "krohn/automata/operations/automaton.h"
+#include "krohn/automata/operations/operations.h"
+#include "krohn/automata/syntax/language_options.h"
 
 namespace krohn {
 

@@ -1,10 +1,9 @@
-#include "krohn/automata/formats/format_gap.h"
+#include "krohn/automata/formats/formats.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "krohn/automata/formats/format_dot.h"
 #include "krohn/groups/base/error.h"
 
 namespace krohn {

@@ -11,7 +11,7 @@
 #include <variant>
 
 #include "krohn/automata/formats/format_draft.h"
-#include "krohn/automata/formats/format_gap.h"
+#include "krohn/automata/formats/formats.h"
 #include "krohn/groups/base/error.h"
 
 namespace krohn {

@@ -1,4 +1,4 @@
-#include "krohn/automata/formats/format_jff.h"
+#include "krohn/automata/formats/formats.h"
 
 #include <expat.h>
 #include <fmt/format.h>
@@ -8,9 +8,7 @@
 #include <numbers>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/automata/formats/format_json.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 

@@ -1,5 +1,3 @@
-#include "krohn/automata/formats/format_json.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,9 +5,9 @@
 #include <set>
 
 #include "krohn/automata/dfa/visible_text.h"
+#include "krohn/automata/formats/formats.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 
@@ -307,3 +305,22 @@ std::vector<std::string> read_json_strings(std::string_view text, std::string_vi
 }
 
 }  // namespace krohn
+
+template void nlohmann::json::json_value::destroy(nlohmann::detail::value_t);
+template nlohmann::json::json_value::json_value(nlohmann::detail::value_t);
+template nlohmann::json::basic_json(const nlohmann::json&);
+template nlohmann::json::basic_json(std::initializer_list<nlohmann::detail::json_ref<nlohmann::json>>, bool,
+                                    nlohmann::detail::value_t);
+template const char* nlohmann::json::type_name() const noexcept;
+template std::string nlohmann::json::dump(int, char, bool, nlohmann::detail::error_handler_t) const;
+template void nlohmann::detail::serializer<nlohmann::json>::dump(const nlohmann::json&, bool, bool, unsigned, unsigned);
+
+template void nlohmann::ordered_json::json_value::destroy(nlohmann::detail::value_t);
+template nlohmann::ordered_json::json_value::json_value(nlohmann::detail::value_t);
+template nlohmann::ordered_json::basic_json(const nlohmann::ordered_json&);
+template nlohmann::ordered_json::basic_json(std::initializer_list<nlohmann::detail::json_ref<nlohmann::ordered_json>>,
+                                            bool, nlohmann::detail::value_t);
+template const char* nlohmann::ordered_json::type_name() const noexcept;
+template std::string nlohmann::ordered_json::dump(int, char, bool, nlohmann::detail::error_handler_t) const;
+template void nlohmann::detail::serializer<nlohmann::ordered_json>::dump(const nlohmann::ordered_json&, bool, bool,
+                                                                         unsigned, unsigned);

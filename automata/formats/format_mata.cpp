@@ -1,4 +1,4 @@
-#include "krohn/automata/formats/format_mata.h"
+#include "krohn/automata/formats/formats.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,8 @@
 #include <unordered_map>
 
 #include "krohn/automata/dfa/decision_diagrams.h"
-#include "krohn/automata/operations/product.h"
+#include "krohn/automata/operations/operations.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 namespace {

@@ -1,4 +1,4 @@
-#include "krohn/automata/formats/format_written.h"
+#include "krohn/automata/formats/formats.h"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/automata/operations/equivalence.h"
-#include "krohn/automata/operations/product.h"
+#include "krohn/automata/operations/operations.h"
 #include "krohn/groups/base/error.h"
 
 namespace krohn {

@@ -1,4 +1,4 @@
-#include "krohn/automata/formats/mealy.h"
+#include "krohn/automata/formats/formats.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,6 @@
 
 #include "krohn/automata/formats/format_draft.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 

@@ -11,17 +11,16 @@
 #include <set>
 #include <vector>
 
-#include "krohn/automata/dfa/shown_word.h"
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/monoid/properties.h"
 #include "krohn/automata/monoid/stamp.h"
 #include "krohn/automata/monoid/witness_check.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/primes.h"
 #include "krohn/groups/base/random.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/groups/names/named_group.h"
-#include "krohn/groups/structure/series.h"
+#include "krohn/groups/structure/composition.h"
 #include "krohn/groups/transformations/transformation_monoid.h"
 
 namespace krohn {

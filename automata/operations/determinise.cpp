@@ -1,7 +1,7 @@
 // The subset construction, in two sizes: subsets of up to 64 states are one machine word, larger ones are lists of
 // occupied blocks. Only *kernel* states count: those from which acceptance is possible and that read a letter or
 // accept. ε-moves, and the states that do nothing but pass them on, are closed over beforehand.
-#include "krohn/automata/operations/automaton.h"
+#include "krohn/automata/operations/operations.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,6 @@
 #include <bit>
 
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 
 namespace krohn {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
-#include "krohn/automata/dfa/nfa.h"
 
 namespace krohn {
 

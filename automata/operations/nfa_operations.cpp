@@ -5,11 +5,9 @@
 #include <algorithm>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/automata/operations/automaton.h"
-#include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
+#include "krohn/automata/operations/operations.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 

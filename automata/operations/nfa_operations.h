@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
-#include "krohn/automata/dfa/nfa.h"
-#include "krohn/automata/operations/product.h"
+#include "krohn/automata/operations/operations.h"
 
 namespace krohn {
 

@@ -1,4 +1,4 @@
-#include "krohn/constructions/build/build_bilinear.h"
+#include "krohn/constructions/build/builders.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "krohn/constructions/actions/based_action.h"
+#include "krohn/constructions/build/based_action.h"
 #include "krohn/constructions/network/network.h"
 #include "krohn/groups/base/error.h"
 

@@ -1,5 +1,4 @@
-#include "krohn/constructions/build/build_block_diagonal.h"
-#include "krohn/groups/base/messages.h"
+#include "krohn/constructions/build/builders.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "krohn/constructions/actions/based_action.h"
+#include "krohn/constructions/build/based_action.h"
 #include "krohn/constructions/network/network.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/stated_functions.h"

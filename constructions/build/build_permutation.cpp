@@ -1,5 +1,4 @@
-#include "krohn/constructions/build/build_permutation.h"
-#include "krohn/groups/base/messages.h"
+#include "krohn/constructions/build/builders.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,9 +7,8 @@
 #include <map>
 #include <string>
 
-#include "krohn/constructions/actions/based_action.h"
-#include "krohn/constructions/actions/permutation_matrix.h"
-#include "krohn/constructions/build/build_bilinear.h"
+#include "krohn/constructions/build/based_action.h"
+#include "krohn/constructions/network/matrix.h"
 #include "krohn/constructions/network/network.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/representations/orthogonal_representation.h"

@@ -1,5 +1,4 @@
-#include "krohn/constructions/build/build_rotation.h"
-#include "krohn/groups/base/messages.h"
+#include "krohn/constructions/build/builders.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +6,8 @@
 #include <map>
 #include <set>
 
-#include "krohn/constructions/actions/based_action.h"
-#include "krohn/constructions/exactness/exactness.h"
-#include "krohn/constructions/exactness/locked_rotation.h"
+#include "krohn/constructions/build/based_action.h"
+#include "krohn/constructions/network/exactness.h"
 #include "krohn/constructions/network/network.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/primes.h"

@@ -1,5 +1,4 @@
-#include "krohn/constructions/build/cascade_network.h"
-#include "krohn/groups/base/messages.h"
+#include "krohn/constructions/build/builders.h"
 
 #include <fmt/format.h>
 
@@ -13,13 +12,11 @@
 #include <utility>
 
 #include "krohn/automata/monoid/witness_check.h"
-#include "krohn/constructions/actions/based_action.h"
-#include "krohn/constructions/actions/permutation_matrix.h"
-#include "krohn/constructions/build/build_bilinear.h"
-#include "krohn/constructions/build/build_permutation.h"
-#include "krohn/constructions/exactness/locked_rotation.h"
+#include "krohn/constructions/build/based_action.h"
+#include "krohn/constructions/build/find_registers.h"
+#include "krohn/constructions/network/exactness.h"
+#include "krohn/constructions/network/matrix.h"
 #include "krohn/constructions/network/network.h"
-#include "krohn/constructions/registers/find_registers.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/groups/representations/orthogonal_representation.h"

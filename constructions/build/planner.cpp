@@ -1,5 +1,4 @@
 #include "krohn/constructions/build/planner.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
@@ -10,11 +9,11 @@
 #include <limits>
 #include <tuple>
 
+#include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/cascades/holonomy.h"
-#include "krohn/automata/cascades/prime_cascade.h"
-#include "krohn/constructions/actions/based_action.h"
+#include "krohn/constructions/build/based_action.h"
 #include "krohn/constructions/build/builders.h"
-#include "krohn/constructions/exactness/exactness.h"
+#include "krohn/constructions/network/exactness.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
 

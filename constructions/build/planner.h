@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
-#include "krohn/constructions/actions/based_action.h"
-#include "krohn/constructions/actions/permutation_matrix.h"
+#include "krohn/constructions/build/based_action.h"
+#include "krohn/constructions/network/matrix.h"
 #include "krohn/constructions/network/network.h"
 
 namespace krohn {

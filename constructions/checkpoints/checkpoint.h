@@ -53,7 +53,7 @@ struct FamilyTraits {
 };
 const FamilyTraits& traits_of(CheckpointFamily family);
 
-/// The recurrent layers of a checkpoint, all alike; their tensors are listed in checkpoint_tensors.h.
+/// The recurrent layers of a checkpoint, all alike; their tensors are listed in checkpoint_parts.h.
 struct CheckpointConfig {
   using Family = CheckpointFamily;
   Family family = Family::kDeltaNet;
@@ -105,7 +105,7 @@ using HouseholderParts = std::map<std::string, std::vector<std::string>>;
 /// A checkpoint in memory, with the automaton that it should track when that is known.
 struct Checkpoint {
   CheckpointConfig config;
-  TensorFile tensors;  ///< under the names of checkpoint_tensors.h
+  TensorFile tensors;  ///< under the names of checkpoint_parts.h
   std::optional<Dfa> automaton;
   TokenTable tokens;       ///< empty without an automaton
   HouseholderParts parts;  ///< the parts that its file stores separately for every Householder

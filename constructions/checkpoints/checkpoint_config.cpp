@@ -1,5 +1,4 @@
-#include "krohn/constructions/checkpoints/checkpoint_config.h"
-#include "krohn/groups/base/messages.h"
+#include "krohn/constructions/checkpoints/checkpoint_parts.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +6,6 @@
 #include <cmath>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/constructions/checkpoints/checkpoint_tensors.h"
 #include "krohn/constructions/files/strict_json.h"
 #include "krohn/groups/base/error.h"
 

@@ -1,5 +1,4 @@
-#include "krohn/constructions/checkpoints/checkpoint_tensors.h"
-#include "krohn/groups/base/messages.h"
+#include "krohn/constructions/checkpoints/checkpoint_parts.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,12 +1,11 @@
 #include "krohn/constructions/checkpoints/checkpoint_writer.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "krohn/constructions/checkpoints/checkpoint_config.h"
+#include "krohn/constructions/checkpoints/checkpoint_parts.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/error.h"
 

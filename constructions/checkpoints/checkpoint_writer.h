@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
-#include "krohn/constructions/actions/based_action.h"
+#include "krohn/constructions/build/based_action.h"
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/groups/permutations/permutation.h"
 

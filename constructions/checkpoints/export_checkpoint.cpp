@@ -9,10 +9,10 @@
 #include <optional>
 #include <vector>
 
+#include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/cascades/holonomy.h"
-#include "krohn/automata/cascades/prime_cascade.h"
-#include "krohn/constructions/actions/based_action.h"
-#include "krohn/constructions/build/cascade_network.h"
+#include "krohn/constructions/build/based_action.h"
+#include "krohn/constructions/build/builders.h"
 #include "krohn/constructions/checkpoints/checkpoint_writer.h"
 #include "krohn/groups/base/error.h"
 

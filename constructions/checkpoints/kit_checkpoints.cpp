@@ -1,4 +1,4 @@
-#include "krohn/constructions/checkpoints/kit_checkpoints.h"
+#include "krohn/constructions/checkpoints/export_checkpoint.h"
 
 #include <algorithm>
 #include <array>

@@ -13,7 +13,6 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
-#include "krohn/constructions/files/recurrence_file.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/constructions/files/strict_json.h"
 #include "krohn/constructions/network/matrix.h"

@@ -1,10 +1,12 @@
-// constructions/files/network_file.h — networks as safetensors files; names and shapes are in
-// docs/reference/network-file.md.
+// constructions/files/network_file.h — networks on disk: the network file, other architectures' parameters, ONNX.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/constructions/network/network.h"
@@ -41,5 +43,53 @@ Network load_network(const std::string& path);
 
 /// The network in the bytes of a file.
 Network parse_network(std::span<const std::byte> bytes, const std::string& where);
+
+// Networks in the parameters of other recurrent architectures, to and from disk.
+
+// A file of this kind is a network file (docs/reference/network-file.md) in which every layer's matrices are given by
+// the architecture's own parameters, from which a layer of it computes them. With m actions and n numbers of state:
+//
+//   bilinear         W [n, n, m]                            A[i, j] = W[i, j, action]  (Ebrahimi & Memisevic, eq. 3)
+//   bilinear-cp      U [n, R], V [n, R], P [m, R]           A = U diag(P[action]) Vᵀ   (§2.3)
+//   bilinear-block   W.0 [b, b, m], W.1, …                  one after another along the diagonal
+//   bilinear-r2      R [m, n/2, 2, 2]                       2×2 blocks, rotations when krohn writes them
+//   pd-ssm           P [m, n], D [m, n]                     A = P D: column j has D[j] in row P[j], a whole number
+//   mamba            dt [m, n], A_log [n], B [m, n, 1], signed [n]
+//                    Δ = softplus(dt), ā = exp(−Δ exp(A_log)), 2ā − 1 where `signed`; A = diag(ā), B = Δ B. In fp32.
+//   fan              V.0 [m, b, b], V.1, …, p               blocks with columns v / max(1, ‖v‖_p) (Fan et al., eq. 6)
+
+/// Their names, as `krohn compile --target` takes them.
+const std::vector<std::string>& recurrence_families();
+
+/// The constructions that `family` can hold, the first choice first (constructions/build/planner.h).
+std::vector<std::string> constructions_for(std::string_view family);
+
+/// Throws InputError naming the layer whose matrices the family does not have, or when the language has no letters.
+TensorFile to_recurrence(const Network& network, const std::string& family);
+
+/// True when the metadata say that it is such a file.
+bool is_recurrence(const TensorFile& file);
+
+/// The network that the parameters make, its matrices dense. Throws InputError as `from_tensors`.
+Network from_recurrence(const TensorFile& file, const std::string& where);
+
+// A network as an ONNX model: a Scan over the letters of a batch of words, for every runtime that has the operator. The
+// format: github.com/onnx/onnx/blob/main/onnx/onnx.proto.
+
+/// The operator set that the model asks for, the first with all that it uses.
+inline constexpr std::int64_t kOnnxOperatorSet = 13;
+
+/// The bytes of a model with
+///   input   letters  int64 [batch, length]   indices of the alphabet, length ≥ 1; words that end earlier are filled
+///                                            up with any letters, and what follows their ends is not read
+///   output  states   int64 [batch, length]   the state that the readout gives after each letter
+///   output  outputs  int64 [batch, length]   the index of that state's output name
+/// and, to read a word in pieces, the memory of each layer k before the first letter and after the last:
+///   input   H0.k, label0.k             [batch, n, d] and int64 [batch]; left out, or with a batch of 1: every row's
+///   output  H0.k.last, label0.k.last   the same, to be given back with the next letters
+/// and metadata `alphabet` and `output_names` as JSON lists. Matrices are dense, FLOAT when that loses nothing and
+/// DOUBLE otherwise; decoding is by the nearest codeword, a tie going to the first. Throws LimitError past
+/// kMaxDenseNumbers, InputError for a network that snaps.
+std::string format_onnx(const Network& network);
 
 }  // namespace krohn

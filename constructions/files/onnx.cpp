@@ -1,4 +1,4 @@
-#include "krohn/constructions/files/onnx.h"
+#include "krohn/constructions/files/network_file.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "krohn/automata/formats/json.h"
-#include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/base/error.h"
 
 namespace krohn {

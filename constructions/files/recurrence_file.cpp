@@ -1,5 +1,4 @@
-#include "krohn/constructions/files/recurrence_file.h"
-#include "krohn/groups/base/messages.h"
+#include "krohn/constructions/files/network_file.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,7 +7,6 @@
 #include <cmath>
 
 #include "krohn/automata/formats/json.h"
-#include "krohn/constructions/files/network_file.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/constructions/files/strict_json.h"
 #include "krohn/groups/base/error.h"

@@ -1,5 +1,4 @@
 #include "krohn/constructions/files/safetensors.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

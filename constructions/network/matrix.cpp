@@ -1,7 +1,7 @@
 #include "krohn/constructions/network/matrix.h"
 
-#include <fmt/format.h>
 #include <boost/multiprecision/cpp_int.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cassert>
@@ -9,8 +9,9 @@
 #include <numeric>
 #include <optional>
 
+#include "krohn/groups/base/decompositions.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/linear/decompositions.h"
+#include "krohn/groups/permutations/permutation.h"
 
 namespace krohn {
 namespace {
@@ -478,6 +479,53 @@ void validate(const Matrix& matrix, std::uint32_t n, const std::string& where) {
   check_parts(matrix, where);
   if (dimension(matrix) != n)
     fail(where, fmt::format("A is a {} of dimension {}; the layer has {}", form_name(matrix), dimension(matrix), n));
+}
+
+KeyStyle parse_key_style(std::string_view name) {
+  if (name == "unit") return KeyStyle::kUnit;
+  if (name == "unnormalised") return KeyStyle::kUnnormalised;
+  if (name == "doubled") return KeyStyle::kDoubled;
+  throw InputError("keys", fmt::format("\"{}\" is not one of unit, unnormalised, doubled", name));
+}
+
+namespace {
+
+/// The reflection that swaps points i < j of n.
+Reflection swap_reflection(Point i, Point j, Point n, KeyStyle keys) {
+  Reflection reflection;
+  reflection.entries = {{i, 1}, {j, -1}};
+  switch (keys) {
+    case KeyStyle::kUnit:
+      reflection.scale_squared_denominator = 2;
+      break;
+    case KeyStyle::kUnnormalised:
+      reflection.beta = 1;
+      break;
+    case KeyStyle::kDoubled:
+      reflection.entries.push_back({n + i, 1});
+      reflection.entries.push_back({n + j, -1});
+      reflection.scale_squared_denominator = 4;
+      break;
+  }
+  return reflection;
+}
+
+}  // namespace
+
+std::uint32_t coordinate_copies(std::optional<KeyStyle> keys) { return keys == KeyStyle::kDoubled ? 2 : 1; }
+
+ReflectionProduct reflection_product(const Permutation& permutation, KeyStyle keys) {
+  const Point n = permutation.degree();
+  ReflectionProduct product{n * coordinate_copies(keys), {}};
+  for (const Transposition& swap : transpositions_of(permutation))
+    product.factors.push_back(swap_reflection(swap.first, swap.second, n, keys));
+  return product;
+}
+
+Matrix permutation_matrix(const Permutation& permutation, std::optional<KeyStyle> keys) {
+  if (keys) return reflection_product(permutation, *keys);
+  const auto images = permutation.images();
+  return MapMatrix{Transformation::from_images({images.begin(), images.end()})};
 }
 
 }  // namespace krohn

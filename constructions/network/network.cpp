@@ -1,5 +1,4 @@
 #include "krohn/constructions/network/network.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 

@@ -10,7 +10,7 @@
 #include "krohn/groups/base/primes.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/representations/least_representation.h"
-#include "krohn/groups/structure/series.h"
+#include "krohn/groups/structure/composition.h"
 
 namespace krohn {
 namespace {

@@ -1,5 +1,4 @@
 #include "krohn/constructions/smallest/smallest.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 #include <boost/multiprecision/cpp_int.hpp>
@@ -22,7 +21,6 @@
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/groups/representations/least_representation.h"
 #include "krohn/groups/structure/composition.h"
-#include "krohn/groups/structure/series.h"
 #include "krohn/groups/transformations/transformation_monoid.h"
 
 namespace krohn {

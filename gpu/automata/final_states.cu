@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "krohn/gpu/automata/stored_word.h"
-#include "krohn/gpu/automata/symbol_table.h"
+#include "krohn/gpu/automata/word_tables.h"
 #include "krohn/gpu/device/device_kernels.cuh"
 
 namespace krohn {

@@ -1,5 +1,4 @@
 #include "krohn/gpu/automata/long_word.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 

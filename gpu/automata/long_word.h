@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
-#include "krohn/gpu/automata/symbol_table.h"
 #include "krohn/gpu/automata/word_symbols.cuh"
+#include "krohn/gpu/automata/word_tables.h"
 #include "krohn/simulate/words/word.h"
 
 namespace krohn {

@@ -1,14 +1,12 @@
 #include "krohn/gpu/automata/stored_word.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "krohn/gpu/automata/stored_ends.cuh"
-#include "krohn/gpu/automata/stored_tables.h"
-#include "krohn/gpu/automata/symbol_table.h"
+#include "krohn/gpu/automata/stored_scan.cuh"
+#include "krohn/gpu/automata/word_tables.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/run/state_maps.h"

@@ -1,7 +1,7 @@
-// The kernels of gpu/automata/stored_scan.cuh and gpu/automata/stored_ends.cuh.
+// The kernels of gpu/automata/stored_scan.cuh.
 
-#include "krohn/gpu/automata/stored_ends.cuh"
 #include "krohn/gpu/automata/stored_scan.cuh"
+
 #include "krohn/gpu/device/device_kernels.cuh"
 
 namespace krohn {

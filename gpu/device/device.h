@@ -1,6 +1,7 @@
-// gpu/device/device.h — whether there is a CUDA device, and which.
+// gpu/device/device.h — whether there is a CUDA device, and which; jobs that it does when it can.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -40,5 +41,35 @@ double cuda_copy_rate();
 /// Accesses of shared memory, of 32 bits each, that the device's processors make in a second without conflicts: 32 a
 /// clock each.
 double shared_accesses_per_second();
+
+// One device for each of several processes on a machine.
+
+/// Devices go round: the one that process `number` of a machine takes, of `devices` > 0.
+constexpr unsigned device_of_process(unsigned number, unsigned devices) { return number % devices; }
+
+/// From now on everything here runs on the device of process `number` of this machine. To be called before anything
+/// runs on a device. Does nothing where there is none.
+void take_device(unsigned number);
+
+// Jobs that a CUDA device does when it can, and the processor when it cannot.
+
+/// Returns the device's result of a job; where there is none, or it does not do this, the processor's, after
+/// `note` was told why. To one who `insists` a SystemError of one line instead. What is wrong with the job itself, or
+/// with the device's answer, is nobody else's to hide.
+template <class Device, class Processor>
+auto on_device(bool insists, const std::function<void(const std::string&)>& note, Device&& device,
+               Processor&& processor) {
+  std::string why;
+  try {
+    return device();
+  } catch (const NotOnDevice& error) {
+    why = error.what();
+  } catch (const NoDevice& error) {
+    why = error.what();
+  }
+  if (insists) throw SystemError(why);
+  note(why);
+  return processor();
+}
 
 }  // namespace krohn

@@ -70,7 +70,7 @@ class UploadQueue {
   unsigned turn_ = 0;
 };
 
-// Behind them, in graph.cu.
+// Behind them, in device.cu.
 std::shared_ptr<void> cuda_make_graph(std::span<const std::function<void()>> jobs);
 void cuda_replay(void* graph);
 std::shared_ptr<void> cuda_make_pinned(std::size_t words);

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 
-#include "krohn/gpu/device/on_device.h"
-#include "krohn/gpu/networks/pair_search.h"
-#include "krohn/gpu/networks/sample_words.h"
+#include "krohn/gpu/device/device.h"
+#include "krohn/gpu/networks/device_network.cuh"
+#include "krohn/gpu/networks/network_image.h"
 #include "krohn/gpu/operations/operation_words.h"
+#include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/evaluate/lanes/sample.h"
 
 namespace krohn {
@@ -51,6 +52,110 @@ SampleReport DevicePlace::sample_from(std::uint64_t first, const Network& networ
                    : sample_words_in_order(Place::kDevice, network, arithmetic, options, first);
       },
       [&] { return krohn::sample_from(first, network, arithmetic, options); });
+}
+
+namespace {
+
+/// Letters of all words between two looks at the clock and the user: about a second of a device.
+constexpr std::uint64_t kLettersAtOnce = std::uint64_t{1} << 34;
+constexpr std::uint64_t kMaxWordsAtOnce = std::uint64_t{1} << 20;
+
+template <class A, class D>
+class WordSampler {
+ public:
+  using Number = typename D::Number;
+
+  WordSampler(Place place, const Network& network, const SampleOptions& options)
+      : place_(place), options_(options), image_(network, options.form), automaton_(network.automaton) {
+    job_.network = image_.put(place, bytes_);
+  }
+
+  SampleReport run(const std::vector<std::uint64_t>& lengths, std::uint64_t first_word) {
+    for (const std::uint64_t length : lengths) report_.lengths.emplace_back().length = length;
+    const std::uint64_t at_once = std::min(options_.words, kMaxWordsAtOnce);
+    Buffer<Number> numbers(place_, job_.network.numbers * at_once);
+    Buffer<std::uint32_t> codewords(place_, job_.network.layer_count * at_once), labels(place_, codewords.size());
+    outcomes_ = Buffer<WordOutcome>(place_, at_once);
+    job_.numbers = numbers.data();
+    job_.codewords = codewords.data();
+    job_.labels = labels.data();
+    job_.outcomes = outcomes_.data();
+    job_.seed = options_.seed;
+    for (std::uint64_t first = 0; first < options_.words; first += at_once) {
+      job_.first_stream = first_word + first;
+      job_.words = std::min(at_once, options_.words - first);
+      read_group(lengths);
+    }
+    return report_;
+  }
+
+ private:
+  /// One group of words to the greatest length.
+  void read_group(const std::vector<std::uint64_t>& lengths) {
+    job_.position = 0;
+    job_.count = 0;
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+      do {
+        job_.count = std::min(std::max<std::uint64_t>(kLettersAtOnce / job_.words, 1), lengths[i] - job_.position);
+        read();
+        job_.position += job_.count;
+        report_.letters += job_.count * job_.words;
+        if (options_.progress) options_.progress(report_.letters, lengths.back() * options_.words);
+      } while (job_.position < lengths[i]);
+      add_outcomes(report_.lengths[i], i + 1 == lengths.size());
+    }
+  }
+
+  void read() {
+#ifdef KROHN_WITH_CUDA
+    if (place_ == Place::kDevice) {
+      cuda_read_words(job_);
+      outcomes_.read({&first_outcome_, 1});  // waits, so that progress is not told in advance
+      return;
+    }
+#endif
+    std::vector<Number> numbers(job_.work_numbers());
+    std::vector<std::uint32_t> words(job_.work_words());
+    for (std::uint64_t item = 0; item < job_.words; ++item) job_.read(item, {numbers.data(), 1}, {words.data(), 1});
+  }
+
+  void add_outcomes(LengthReport& row, bool is_last) {
+    std::vector<WordOutcome> outcomes(job_.words);
+    outcomes_.read(outcomes);
+    for (std::uint64_t word = 0; word < job_.words; ++word) {
+      const WordOutcome& outcome = outcomes[word];
+      add_word(row, automaton_, {outcome.state, outcome.answer, row.length, outcome.right_letters});
+      if (is_last && outcome.failing_at != ~std::uint64_t{0})
+        note_failure(report_, outcome.failing_at, job_.first_stream + word);
+    }
+  }
+
+  Place place_;
+  const SampleOptions& options_;
+  NetworkImage<A> image_;
+  const Dfa& automaton_;
+  Buffer<std::byte> bytes_{Place::kProcessor};
+  Buffer<WordOutcome> outcomes_{Place::kProcessor};
+  NetworkWordsJob<D> job_;
+  WordOutcome first_outcome_;
+  SampleReport report_;
+};
+
+}  // namespace
+
+SampleReport sample_words(Place place, const Network& network, ArithmeticName arithmetic, const SampleOptions& options,
+                          std::uint64_t first) {
+  const FloatEnvironment environment;
+  const std::vector<std::uint64_t> lengths = sample_lengths(network, options);
+  if (!options.order.is_sequential())
+    throw NotOnDevice("--order", fmt::format("many words run in the sequential order on a device, not {}; take "
+                                             "--device cpu",
+                                             to_string(options.order)));
+  SampleReport report = with_device_arithmetic(arithmetic, [&](auto format, auto device) {
+    return WordSampler<decltype(format), decltype(device)>(place, network, options).run(lengths, first);
+  });
+  keep_failing_word(report, network.automaton.letters(), options.seed);
+  return report;
 }
 
 }  // namespace krohn

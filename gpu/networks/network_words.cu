@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "krohn/gpu/device/device_kernels.cuh"
-#include "krohn/gpu/networks/network_words.cuh"
+#include "krohn/gpu/networks/device_network.cuh"
 
 namespace krohn {
 namespace {

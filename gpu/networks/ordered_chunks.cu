@@ -1,6 +1,6 @@
 // The kernels of gpu/networks/ordered_chunks.cuh and gpu/networks/ordered_positions.cuh.
 
-#include "krohn/gpu/device/team_kernels.cuh"
+#include "krohn/gpu/device/device_kernels.cuh"
 #include "krohn/gpu/networks/ordered_chunks.cuh"
 
 namespace krohn {

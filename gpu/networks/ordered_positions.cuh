@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-#include "krohn/gpu/automata/random_reader.cuh"
-#include "krohn/gpu/device/atomics.cuh"
+#include "krohn/gpu/device/threads.cuh"
 #include "krohn/gpu/networks/device_network.cuh"
+#include "krohn/simulate/words/random_letters.h"
 
 namespace krohn {
 

@@ -1,11 +1,11 @@
-#include "krohn/gpu/networks/sample_words.h"
+#include "krohn/gpu/networks/device_place.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "krohn/gpu/automata/long_word.h"
-#include "krohn/gpu/automata/symbol_table.h"
+#include "krohn/gpu/automata/word_tables.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/networks/ordered_layer.h"
 #include "krohn/simulate/evaluate/lanes/sample.h"

@@ -1,4 +1,4 @@
-#include "krohn/gpu/networks/pair_search.h"
+#include "krohn/gpu/networks/device_place.h"
 
 #include <fmt/format.h>
 

@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "krohn/gpu/device/atomics.cuh"
+#include "krohn/gpu/device/threads.cuh"
 #include "krohn/gpu/networks/device_network.cuh"
 
 namespace krohn {

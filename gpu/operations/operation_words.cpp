@@ -8,8 +8,8 @@
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/operations/operations_reader.h"
 #include "krohn/simulate/operations/plan.h"
-#include "krohn/simulate/prove/machine/reader_run.h"
-#include "krohn/simulate/prove/random_words.h"
+#include "krohn/simulate/prove/pairs/certify_reader.h"
+#include "krohn/simulate/prove/place.h"
 
 namespace krohn {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "krohn/gpu/device/block_threads.cuh"
+#include "krohn/gpu/device/threads.cuh"
 #include "krohn/gpu/operations/word_plan.cuh"
 #include "krohn/simulate/operations/step_functions.h"
 #include "krohn/simulate/run/letter_reader.h"

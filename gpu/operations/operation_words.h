@@ -13,7 +13,7 @@
 #include "krohn/gpu/operations/operation_words.cuh"
 #include "krohn/simulate/prove/claims/operations.h"
 #include "krohn/simulate/prove/verify.h"
-#include "krohn/simulate/tasks/automaton_task.h"
+#include "krohn/simulate/tasks/tasks.h"
 
 namespace krohn {
 
@@ -67,7 +67,7 @@ WordCounts count_answers(Place place, const Operations& operations, const Tensor
 /// The words of RandomWord, or of DrawnWord, beside an automaton.
 DrawnTokens drawn_tokens(const TrackedAutomaton& tracked, std::uint64_t seed);
 
-/// simulate/prove/random_words.h's test. Words that leave the format's numbers are read on the processor. Throws as
+/// simulate/prove/place.h's test. Words that leave the format's numbers are read on the processor. Throws as
 /// operation_words, and NotOnDevice for a model without operations.
 std::optional<RandomFailure> first_failure(Place place, const ReadModel& model, const RandomTest& asked,
                                            const std::function<void(std::uint64_t, std::uint64_t)>& told = {});

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "krohn/gpu/automata/random_reader.cuh"
 #include "krohn/simulate/tasks/task.h"
+#include "krohn/simulate/words/random_letters.h"
 
 namespace krohn {
 
@@ -32,7 +32,7 @@ KROHN_HOST_DEVICE std::uint32_t greatest_logit(std::uint32_t count, const LogitA
   return is_shared || !is_finite ? kNoLogit : best;
 }
 
-/// A SamplePlan (simulate/tasks/automaton_task.h) and its automaton.
+/// A SamplePlan (simulate/tasks/tasks.h) and its automaton.
 struct PlacedPlan {
   ContentPlan letters;
   const std::uint32_t *before = nullptr, *after = nullptr;

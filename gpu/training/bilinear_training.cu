@@ -1,6 +1,6 @@
 // The kernels of gpu/training/bilinear_training.cuh, and those with which every model's step ends.
 
-#include "krohn/gpu/device/team_kernels.cuh"
+#include "krohn/gpu/device/device_kernels.cuh"
 #include "krohn/gpu/training/bilinear_training.cuh"
 #include "krohn/gpu/training/training_steps.cuh"
 

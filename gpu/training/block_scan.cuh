@@ -1,14 +1,14 @@
 // gpu/training/block_scan.cuh — the recurrences whose letters have matrices of their own, over all tokens of a word in
-// one kernel: Fan et al.'s blocks (simulate/models/block_mixer.h) and the dense baseline
+// one kernel: Fan et al.'s blocks (simulate/models/mixers.h) and the dense baseline
 // (simulate/models/dense_model.h). The states after every token are kept: the matrices' gradients need them.
 #pragma once
 
 #include <cstdint>
 
 #include "krohn/gpu/device/team.h"
+#include "krohn/gpu/training/batch_rows.cuh"
 #include "krohn/gpu/training/product_job.cuh"
 #include "krohn/gpu/training/row_jobs.cuh"
-#include "krohn/gpu/training/token_tables.cuh"
 
 namespace krohn {
 

@@ -1,4 +1,4 @@
-// gpu/training/diagonal_scan.cuh — the recurrence of simulate/models/diagonal_mixer.h over all tokens of a word in one
+// gpu/training/diagonal_scan.cuh — the recurrence of simulate/models/mixers.h over all tokens of a word in one
 // kernel: a team takes kChannels channels of a word, a thread each, and keeps their states from the first token to the
 // last. Decays are made on the way from Δ. A decay may be 0, so no step can be taken back: as on the processor the
 // states before every token are kept for the adjoint.
@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "krohn/gpu/device/team.h"
+#include "krohn/gpu/training/batch_rows.cuh"
 #include "krohn/gpu/training/reflection_scan.cuh"
-#include "krohn/gpu/training/token_tables.cuh"
 
 namespace krohn {
 

@@ -1,4 +1,4 @@
-#include "krohn/gpu/training/linear_model_words.h"
+#include "krohn/gpu/training/device_training.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/learned/model_operations.h"
 #include "krohn/simulate/operations/stated_lists.h"
-#include "krohn/simulate/tasks/automaton_task.h"
+#include "krohn/simulate/tasks/tasks.h"
 
 namespace krohn {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "krohn/gpu/device/block_threads.cuh"
+#include "krohn/gpu/device/threads.cuh"
 #include "krohn/gpu/operations/word_plan.cuh"
 #include "krohn/simulate/words/host_device.h"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "krohn/gpu/device/team.h"
-#include "krohn/gpu/training/token_tables.cuh"
+#include "krohn/gpu/training/batch_rows.cuh"
 
 namespace krohn {
 

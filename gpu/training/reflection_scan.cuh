@@ -1,4 +1,4 @@
-// gpu/training/reflection_scan.cuh — the recurrence of simulate/models/reflection_mixer.h over all tokens of a word in
+// gpu/training/reflection_scan.cuh — the recurrence of simulate/models/mixers.h over all tokens of a word in
 // one kernel: a team takes a head of a word and keeps its state, keys × values numbers, from the first token to the
 // last. The adjoint takes every step back, as simulate/models/kernels/training_kernel_table.h does, so no state but the
 // last is stored.
@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "krohn/gpu/device/team.h"
-#include "krohn/gpu/training/token_tables.cuh"
+#include "krohn/gpu/training/batch_rows.cuh"
 
 namespace krohn {
 

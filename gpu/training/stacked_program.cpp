@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "krohn/gpu/training/mixer_program.h"
 #include "krohn/gpu/training/model_programs.h"
 #include "krohn/simulate/models/stacked_model.h"
 

@@ -1,12 +1,11 @@
 // The kernels of stacked models and of the dense baseline: what their stages (gpu/training/step_program.h) start.
 
-#include "krohn/gpu/device/team_kernels.cuh"
+#include "krohn/gpu/device/device_kernels.cuh"
 #include "krohn/gpu/training/block_scan.cuh"
 #include "krohn/gpu/training/diagonal_scan.cuh"
 #include "krohn/gpu/training/product_job.cuh"
 #include "krohn/gpu/training/reflection_scan.cuh"
 #include "krohn/gpu/training/row_jobs.cuh"
-#include "krohn/gpu/training/token_jobs.cuh"
 
 namespace krohn {
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "krohn/gpu/device/device.h"
+#include "krohn/gpu/training/device_training.h"
 #include "krohn/gpu/training/stepper.h"
-#include "krohn/gpu/training/train_side_by_side.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/arithmetic/parallel_for.h"

@@ -12,7 +12,7 @@
 
 namespace krohn {
 
-/// The loss of every target; and logits become its gradient (simulate/models/cross_entropy.h). Team: model, kRows
+/// The loss of every target; and logits become its gradient (simulate/models/token_layers.h). Team: model, kRows
 /// targets; kLanes threads a target.
 struct LossJob {
   static constexpr std::uint32_t kRows = 8, kLanes = 32, kThreads = kRows * kLanes;

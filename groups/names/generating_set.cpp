@@ -1,4 +1,4 @@
-#include "krohn/groups/names/generating_set.h"
+#include "krohn/groups/names/named_group.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/permutations/group_elements.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
 

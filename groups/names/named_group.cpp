@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/primes.h"
 #include "krohn/groups/permutations/permutation_group.h"
 

@@ -9,7 +9,6 @@
 #include "krohn/groups/permutations/stabiliser_chain.h"
 #include "krohn/groups/permutations/stabilisers.h"
 #include "krohn/groups/structure/composition.h"
-#include "krohn/groups/structure/series.h"
 
 namespace krohn {
 namespace {

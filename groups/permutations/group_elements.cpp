@@ -7,7 +7,6 @@
 #include <unordered_set>
 
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 

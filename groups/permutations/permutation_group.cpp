@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 namespace {

@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/record_set.h"
 #include "krohn/groups/base/union_find.h"
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <random>
 
+#include "krohn/groups/base/decompositions.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/linear/decompositions.h"
 
 namespace krohn {
 namespace {

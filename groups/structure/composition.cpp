@@ -14,7 +14,6 @@
 #include "krohn/groups/permutations/group_elements.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
 #include "krohn/groups/permutations/stabilisers.h"
-#include "krohn/groups/structure/series.h"
 
 namespace krohn {
 namespace {

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "krohn/groups/permutations/stabilisers.h"
-#include "krohn/groups/structure/series.h"
 
 namespace krohn {
 namespace {

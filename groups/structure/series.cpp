@@ -1,4 +1,4 @@
-#include "krohn/groups/structure/series.h"
+#include "krohn/groups/structure/composition.h"
 
 #include <fmt/format.h>
 

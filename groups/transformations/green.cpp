@@ -10,7 +10,6 @@
 #include <set>
 
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/groups/transformations/transformation.h"
 

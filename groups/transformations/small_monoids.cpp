@@ -7,7 +7,6 @@
 #include <set>
 
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 
 namespace krohn {
 namespace {

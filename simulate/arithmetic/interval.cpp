@@ -3,7 +3,7 @@
 #include <cassert>
 #include <optional>
 
-#include "krohn/groups/linear/decompositions.h"
+#include "krohn/groups/base/decompositions.h"
 
 namespace krohn {
 namespace {

@@ -15,7 +15,6 @@
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/files/strict_json.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/simulate/arithmetic/arithmetic_name.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/check/recheck_arithmetic.h"

@@ -1,5 +1,4 @@
 #include "krohn/simulate/check/recheck.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,4 @@
 #include "krohn/simulate/check/recheck_network.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 #include <boost/multiprecision/cpp_int.hpp>

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "krohn/constructions/checkpoints/checkpoint.h"
-#include "krohn/constructions/checkpoints/checkpoint_tensors.h"
+#include "krohn/constructions/checkpoints/checkpoint_parts.h"
 #include "krohn/simulate/prove/claims/operations.h"
 
 namespace krohn {

@@ -11,17 +11,17 @@
 #include <utility>
 #include <vector>
 
+#include "krohn/groups/base/decompositions.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/groups/base/union_find.h"
-#include "krohn/groups/linear/decompositions.h"
 #include "krohn/simulate/closing/integer_code.h"
 #include "krohn/simulate/learned/initialise_model.h"
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/models/stacked_model.h"
 #include "krohn/simulate/run/letter_reader.h"
-#include "krohn/simulate/tasks/task_automaton.h"
+#include "krohn/simulate/tasks/tasks.h"
 
 namespace krohn {
 

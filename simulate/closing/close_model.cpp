@@ -1,5 +1,4 @@
 #include "krohn/simulate/closing/close_model.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
@@ -10,15 +9,15 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/groups/base/time_limit.h"
-#include "krohn/simulate/closing/cells/saturate_cells.h"
 #include "krohn/simulate/closing/close_linear.h"
 #include "krohn/simulate/closing/close_reflections.h"
+#include "krohn/simulate/closing/saturate_cells.h"
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/models/stacked_model.h"
 #include "krohn/simulate/prove/verify.h"
-#include "krohn/simulate/tasks/task_automaton.h"
+#include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/optimiser.h"
 
 namespace krohn {

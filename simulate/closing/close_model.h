@@ -27,7 +27,7 @@ struct Closing {
   double share = 0;           ///< of what is by classes of states, which moves no number: how far off these were
   std::uint64_t dropped = 0;  ///< blocks, heads or units of cells that nothing rounds, silenced
   std::uint64_t kept = 0;     ///< those that do
-  /// Those with a coordinate (close_linear.h), vertex (close_reflections.h) or sign (cells/saturate_cells.h) for
+  /// Those with a coordinate (close_linear.h), vertex (close_reflections.h) or sign (saturate_cells.h) for
   /// each.
   std::uint64_t by_states = 0;
   std::uint64_t readout_steps = 0;  ///< of gradient descent on what reads the rounded states

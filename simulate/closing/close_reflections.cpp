@@ -15,16 +15,15 @@
 #include <set>
 #include <utility>
 
-#include "krohn/automata/dfa/shown_word.h"
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/monoid/state_pairs.h"
 #include "krohn/automata/monoid/witness_check.h"
-#include "krohn/constructions/actions/based_action.h"
+#include "krohn/constructions/build/based_action.h"
 #include "krohn/constructions/files/safetensors.h"
+#include "krohn/groups/base/decompositions.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/random.h"
-#include "krohn/groups/linear/decompositions.h"
 #include "krohn/groups/permutations/permutation.h"
 #include "krohn/groups/transformations/transformation.h"
 #include "krohn/simulate/closing/close_linear.h"
@@ -32,7 +31,7 @@
 #include "krohn/simulate/learned/spectrum.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/models/stacked_model.h"
-#include "krohn/simulate/tasks/task_automaton.h"
+#include "krohn/simulate/tasks/tasks.h"
 
 namespace krohn {
 namespace {

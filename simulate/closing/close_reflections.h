@@ -14,7 +14,7 @@
 #include "krohn/simulate/closing/close_model.h"
 #include "krohn/simulate/run/letter_reader.h"
 #include "krohn/simulate/tasks/task.h"
-#include "krohn/simulate/tasks/task_automaton.h"
+#include "krohn/simulate/tasks/tasks.h"
 
 namespace krohn {
 

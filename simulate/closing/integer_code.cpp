@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "krohn/groups/linear/decompositions.h"
+#include "krohn/groups/base/decompositions.h"
 #include "krohn/simulate/learned/spectrum.h"
 
 namespace krohn {

@@ -13,7 +13,7 @@
 #include "krohn/simulate/learned/spectrum.h"
 #include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/models/models.h"
-#include "krohn/simulate/tasks/task_automaton.h"
+#include "krohn/simulate/tasks/tasks.h"
 
 namespace krohn {
 namespace {

@@ -1,5 +1,4 @@
 #include "krohn/simulate/evaluate/layer_run.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 

@@ -108,6 +108,6 @@ class RoundedNetwork {
 };
 
 // Instantiated for all arithmetics, and for one that is an object (rounded_operations.h), in
-// rounded_network_separate.cpp, _fused.cpp and _mixed.cpp.
+// rounded_network_separate.cpp and rounded_network_others.cpp.
 
 }  // namespace krohn

@@ -1,5 +1,4 @@
 #include "krohn/simulate/imports/around.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

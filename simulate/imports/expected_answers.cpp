@@ -1,5 +1,4 @@
 #include "krohn/simulate/imports/expected_answers.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,7 +8,6 @@
 #include <cmath>
 #include <optional>
 
-#include "krohn/automata/dfa/shown_word.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/groups/base/error.h"

@@ -10,7 +10,6 @@
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/arithmetic/stated_exp.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
-#include "krohn/simulate/tasks/task_automaton.h"
 #include "krohn/simulate/tasks/tasks.h"
 
 namespace krohn {

@@ -1,5 +1,4 @@
 #include "krohn/simulate/learned/extract_automaton.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
+#include "krohn/automata/operations/operations.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/groups/base/random.h"

@@ -1,5 +1,4 @@
 #include "krohn/simulate/learned/initialise_model.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
@@ -16,10 +15,10 @@
 #include "krohn/groups/base/stated_functions.h"
 #include "krohn/simulate/learned/spectrum.h"
 #include "krohn/simulate/models/bilinear_model.h"
-#include "krohn/simulate/models/cross_entropy.h"
 #include "krohn/simulate/models/dense_model.h"
 #include "krohn/simulate/models/stacked_model.h"
-#include "krohn/simulate/tasks/task_automaton.h"
+#include "krohn/simulate/models/token_layers.h"
+#include "krohn/simulate/tasks/tasks.h"
 
 namespace krohn {
 namespace {

@@ -9,11 +9,11 @@
 #include "krohn/simulate/models/dense_model.h"
 #include "krohn/simulate/models/released_model.h"
 #include "krohn/simulate/models/stacked_model.h"
-#include "krohn/simulate/models/stock/stock_operations.h"
+#include "krohn/simulate/models/stock/stock_layers.h"
 #include "krohn/simulate/models/stock_model.h"
 #include "krohn/simulate/operations/stated_lists.h"
 #include "krohn/simulate/prove/claims/operations.h"
-#include "krohn/simulate/tasks/task_automaton.h"
+#include "krohn/simulate/tasks/tasks.h"
 
 namespace krohn {
 namespace {

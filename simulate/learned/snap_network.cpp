@@ -10,15 +10,15 @@
 #include <tuple>
 #include <utility>
 
-#include "krohn/automata/operations/equivalence.h"
-#include "krohn/constructions/actions/based_action.h"
-#include "krohn/constructions/build/build_rotation.h"
+#include "krohn/automata/operations/operations.h"
+#include "krohn/constructions/build/based_action.h"
+#include "krohn/constructions/build/builders.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/learned/extract_automaton.h"
 #include "krohn/simulate/learned/trained_reader.h"
-#include "krohn/simulate/prove/machine/reader_run.h"
+#include "krohn/simulate/prove/pairs/certify_reader.h"
 
 namespace krohn {
 namespace {

@@ -13,9 +13,9 @@
 #include <set>
 
 #include "krohn/constructions/files/safetensors.h"
+#include "krohn/groups/base/decompositions.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
-#include "krohn/groups/linear/decompositions.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/models/bilinear_model.h"

@@ -11,7 +11,7 @@
 
 #include "krohn/constructions/network/matrix.h"
 #include "krohn/constructions/network/network.h"
-#include "krohn/groups/linear/decompositions.h"
+#include "krohn/groups/base/decompositions.h"
 #include "krohn/simulate/models/sequence_model.h"
 
 namespace krohn {

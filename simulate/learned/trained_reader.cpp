@@ -1,5 +1,4 @@
 #include "krohn/simulate/learned/trained_reader.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
@@ -20,10 +19,10 @@
 #include "krohn/simulate/learned/model_operations.h"
 #include "krohn/simulate/learned/spectrum.h"
 #include "krohn/simulate/models/cell_model.h"
-#include "krohn/simulate/models/cross_entropy.h"
+#include "krohn/simulate/models/token_layers.h"
 #include "krohn/simulate/operations/operations_reader.h"
 #include "krohn/simulate/operations/stated_lists.h"
-#include "krohn/simulate/prove/machine/reader_run.h"
+#include "krohn/simulate/prove/pairs/certify_reader.h"
 #include "krohn/simulate/run/letter_reader.h"
 #include "krohn/simulate/words/word.h"
 

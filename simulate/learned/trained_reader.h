@@ -26,7 +26,7 @@
 #include "krohn/simulate/prove/verify.h"
 #include "krohn/simulate/run/letter_reader.h"
 #include "krohn/simulate/tasks/task.h"
-#include "krohn/simulate/tasks/task_automaton.h"
+#include "krohn/simulate/tasks/tasks.h"
 
 namespace krohn {
 

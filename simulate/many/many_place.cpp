@@ -21,7 +21,7 @@
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/evaluate/lanes/sample.h"
-#include "krohn/simulate/many/ranked_search.h"
+#include "krohn/simulate/many/ranks.h"
 #include "krohn/simulate/prove/pairs/network_machine.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
 

@@ -11,12 +11,11 @@
 
 #include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/evaluate/evaluate.h"
-#include "krohn/simulate/many/ranked_search.h"
 #include "krohn/simulate/many/ranks.h"
 #include "krohn/simulate/prove/place.h"
 #include "krohn/simulate/run/long_comparison.h"
 #include "krohn/simulate/run/run_dfa.h"
-#include "krohn/simulate/shards/item_workers.h"
+#include "krohn/simulate/shards/part_file.h"
 #include "krohn/simulate/words/word.h"
 
 namespace krohn {

@@ -1,5 +1,4 @@
-#include "krohn/simulate/many/ranked_search.h"
-#include "krohn/groups/base/messages.h"
+#include "krohn/simulate/many/ranks.h"
 
 #include <fmt/format.h>
 

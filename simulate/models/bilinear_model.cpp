@@ -8,10 +8,10 @@
 #include <numbers>
 
 #include "krohn/simulate/arithmetic/parallel_for.h"
-#include "krohn/simulate/models/cross_entropy.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
+#include "krohn/simulate/models/letter_recurrence.h"
 #include "krohn/simulate/models/models.h"
-#include "krohn/simulate/models/recurrence/letter_recurrence.h"
+#include "krohn/simulate/models/token_layers.h"
 
 namespace krohn {
 namespace {

@@ -1,10 +1,11 @@
-#include "krohn/simulate/models/block_mixer.h"
+#include "krohn/simulate/models/mixers.h"
 
 #include <Eigen/Core>
+
 #include <cmath>
 
-#include "krohn/simulate/models/cross_entropy.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
+#include "krohn/simulate/models/token_layers.h"
 
 namespace krohn {
 namespace {

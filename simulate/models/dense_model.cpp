@@ -1,12 +1,11 @@
 #include "krohn/simulate/models/dense_model.h"
 
 #include <fmt/format.h>
-
 #include <Eigen/Core>
+
 #include <cmath>
 
 #include "krohn/simulate/arithmetic/parallel_for.h"
-#include "krohn/simulate/models/cross_entropy.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/models/token_layers.h"

@@ -1,13 +1,14 @@
-#include "krohn/simulate/models/diagonal_mixer.h"
+#include "krohn/simulate/models/mixers.h"
 
 #include <Eigen/Core>
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "krohn/groups/base/stated_functions.h"
-#include "krohn/simulate/models/cross_entropy.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
+#include "krohn/simulate/models/token_layers.h"
 
 namespace krohn {
 namespace {

@@ -53,7 +53,7 @@ struct TrainedModel {
 };
 
 /// Parameters by name, F32; metadata `format` = "krohn.model", `version` = "1", `task`, `model`, `letters`, `labels`,
-/// and whatever else is given, of which `stored_task` (simulate/tasks/task_automaton.h) is what tells the task for
+/// and whatever else is given, of which `stored_task` (simulate/tasks/tasks.h) is what tells the task for
 /// certain.
 std::string format_model(const std::string& task, const SequenceModel<float>& model,
                          const std::map<std::string, std::string>& metadata = {});
@@ -77,7 +77,7 @@ std::vector<ModelFamily> model_families();
 std::vector<std::string> model_names();
 
 /// A model of that name with random parameters, the same on every machine: `model_families` prints what there is, the
-/// headers beside this one (bilinear_model.h, reflection_mixer.h, diagonal_mixer.h, dense_model.h, block_mixer.h) say
+/// headers beside this one (bilinear_model.h, mixers.h, dense_model.h) say
 /// what it computes. "mamba:width=16" is "diagonal:width=16".
 ///
 /// Throws InputError naming what is near or listing the families, or naming the part that the family does not know or

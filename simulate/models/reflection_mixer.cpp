@@ -1,9 +1,9 @@
-#include "krohn/simulate/models/reflection_mixer.h"
+#include "krohn/simulate/models/mixers.h"
 
 #include <cmath>
 
-#include "krohn/simulate/models/cross_entropy.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
+#include "krohn/simulate/models/token_layers.h"
 
 namespace krohn {
 namespace {

@@ -1,14 +1,13 @@
 #include "krohn/simulate/models/released_model.h"
 
 #include <fmt/format.h>
-
 #include <Eigen/Core>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "krohn/simulate/arithmetic/numbers.h"
-#include "krohn/simulate/models/cross_entropy.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/models/token_layers.h"

@@ -1,5 +1,5 @@
 // simulate/models/released_model.h — Fan et al. 2024's model as their code has it, which is not what their paper
-// prints (simulate/models/block_mixer.h).
+// prints (simulate/models/mixers.h).
 //
 // x ← A(u) x + v(u) with h blocks of b×b in A; A = G₂ ReLU(G₁ u + c₁) + c₂, from every column of which its mean is
 // taken, and every block is divided by the greatest p-norm of its columns, or stays 0 where all of them are constant;

@@ -15,7 +15,7 @@
 #include "krohn/automata/dfa/alphabet.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/simulate/prove/claims/operations.h"
-#include "krohn/simulate/tasks/training_batch.h"
+#include "krohn/simulate/tasks/task.h"
 
 namespace krohn {
 

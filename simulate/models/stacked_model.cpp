@@ -6,10 +6,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "krohn/simulate/models/cross_entropy.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
 #include "krohn/simulate/models/models.h"
-#include "krohn/simulate/models/recurrence/prefix_tree.h"
+#include "krohn/simulate/models/prefix_tree.h"
 #include "krohn/simulate/models/token_layers.h"
 
 namespace krohn {

@@ -6,9 +6,7 @@
 #include <string_view>
 #include <variant>
 
-#include "krohn/simulate/models/block_mixer.h"
-#include "krohn/simulate/models/diagonal_mixer.h"
-#include "krohn/simulate/models/reflection_mixer.h"
+#include "krohn/simulate/models/mixers.h"
 
 namespace krohn {
 

@@ -6,7 +6,7 @@
 
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/models/models.h"
-#include "krohn/simulate/models/stock/stock_operations.h"
+#include "krohn/simulate/models/stock/stock_layers.h"
 
 namespace krohn {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "krohn/simulate/models/sequence_model.h"
-#include "krohn/simulate/models/stock/stock_kinds.h"
+#include "krohn/simulate/models/stock/stock_layers.h"
 
 namespace krohn {
 

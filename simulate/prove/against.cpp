@@ -1,15 +1,14 @@
-#include "krohn/simulate/prove/against.h"
+#include "krohn/simulate/prove/self_check.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "krohn/automata/operations/equivalence.h"
+#include "krohn/automata/operations/operations.h"
 #include "krohn/simulate/prove/claims/certificate.h"
-#include "krohn/simulate/prove/machine/reader_run.h"
+#include "krohn/simulate/prove/pairs/certify_reader.h"
 #include "krohn/simulate/prove/pairs/network_machine.h"
-#include "krohn/simulate/prove/self_check.h"
 
 namespace krohn {
 namespace {

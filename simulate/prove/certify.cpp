@@ -6,16 +6,15 @@
 #include <cmath>
 #include <utility>
 
+#include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/arithmetic/interval.h"
 #include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/prove/bounds/bounds.h"
 #include "krohn/simulate/prove/claims/certificate.h"
-#include "krohn/simulate/prove/machine/certify_reader.h"
-#include "krohn/simulate/prove/machine/reader_run.h"
 #include "krohn/simulate/prove/orders/ordered_search.h"
+#include "krohn/simulate/prove/pairs/certify_reader.h"
 #include "krohn/simulate/prove/pairs/network_machine.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
 #include "krohn/simulate/prove/place.h"

@@ -15,7 +15,7 @@ namespace krohn {
 /// 65,536 pairs; of a network that snaps, the bounds between snaps; contraction (simulate/prove/bounds/bounds.h); the
 /// reachable set to the limits. A proof for all lengths or a failing word ends it. Otherwise the greater of two lengths
 /// is proved, that of the horizon bound or that of the search, with the `limit` that the search met; and where that is
-/// below 4,096 letters, long words are read (simulate/prove/machine/certify_reader.h), since errors add up in words
+/// below 4,096 letters, long words are read (simulate/prove/pairs/certify_reader.h), since errors add up in words
 /// that no search reaches: a wrong one refutes. Bounds are of floating point: in integers pairs follow codewords. In
 /// another order than `sequential`: certify_order. In exact arithmetic, where all orders give the same: certify_exact.
 Certificate certify(const Network& network, const CertifyOptions& options);

@@ -7,9 +7,8 @@
 #include <map>
 
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/simulate/check/recheck.h"
-#include "krohn/simulate/evaluate/quantise.h"
+#include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/claims/closed_layer.h"
 #include "krohn/simulate/prove/claims/unit_moves.h"
 #include "krohn/simulate/prove/orders/exact_order.h"

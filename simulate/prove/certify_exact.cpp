@@ -9,7 +9,6 @@
 
 #include "krohn/automata/cascades/emulation.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/evaluate/exact_network.h"
 #include "krohn/simulate/prove/claims/closed_layer.h"

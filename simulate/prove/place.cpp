@@ -1,9 +1,85 @@
 #include "krohn/simulate/prove/place.h"
 
+#include <omp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+
+#include "krohn/simulate/arithmetic/parallel_for.h"
+#include "krohn/simulate/prove/pairs/certify_reader.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
-#include "krohn/simulate/prove/random_words.h"
 
 namespace krohn {
+
+std::optional<Letter> DrawnWord::next(State state) {
+  for (int tries = 0; tries < kTries; ++tries, ++drawn_) {
+    if (drawn_ % kSlice == 0) word_.fill(drawn_, slice_);
+    const Letter letter = slice_[drawn_ % kSlice];
+    if (tracked_->wanted[tracked_->automaton.next(state, letter)] == TrackedAutomaton::kNoSuchWord) continue;
+    ++drawn_;
+    return letter;
+  }
+  return std::nullopt;
+}
+
+Word drawn_word(const TrackedAutomaton& tracked, std::uint64_t seed, std::uint64_t number, std::uint64_t length) {
+  DrawnWord drawn(tracked, seed, number);
+  Word word;
+  for (State state = tracked.automaton.initial(); word.size() < length;) {
+    const std::optional<Letter> letter = drawn.next(state);
+    if (!letter) break;
+    word.push_back(*letter);
+    state = tracked.automaton.next(state, *letter);
+  }
+  return word;
+}
+
+std::optional<RandomFailure> first_failure(const LetterReader& reader, const TrackedAutomaton& tracked,
+                                           const RandomTest& asked, const std::function<void(std::uint64_t)>& told) {
+  constexpr std::uint64_t kSideBySide = 64;
+  std::mutex mutex;
+  std::optional<RandomFailure> failure;
+  std::atomic<std::uint64_t> least = UINT64_MAX, done = 0;
+  parallel_for((asked.words + kSideBySide - 1) / kSideBySide, asked.threads, [&](std::size_t group) {
+    const std::uint64_t first = group * kSideBySide, words = std::min(kSideBySide, asked.words - first);
+    std::vector<DrawnWord> drawn;
+    std::vector<ReaderRun> runs;
+    for (std::uint64_t i = 0; i < words; ++i) {
+      drawn.emplace_back(tracked, asked.seed, first + i);
+      runs.emplace_back(reader, tracked);
+    }
+    std::vector<std::size_t> going(words);
+    for (std::size_t i = 0; i < words; ++i) going[i] = i;
+    std::vector<ReaderRun*> read;
+    std::vector<Letter> letters;
+    // Not beyond the least failure so far: a later one would not count.
+    for (std::uint64_t at = 1; at <= asked.length && at <= least; ++at) {
+      read.clear();
+      letters.clear();
+      std::erase_if(going, [&](std::size_t i) {
+        const std::optional<Letter> letter = drawn[i].next(runs[i].state());
+        if (!letter) return true;
+        read.push_back(&runs[i]);
+        letters.push_back(*letter);
+        return false;
+      });
+      ReaderRun::read_all(read, letters);
+      done += read.size();
+      if (told && omp_get_thread_num() == 0) told(done);
+      const auto wrong = std::ranges::find_if(going, [&](std::size_t i) { return runs[i].is_wrong(); });
+      if (wrong == going.end()) continue;
+      const std::lock_guard lock(mutex);
+      const RandomFailure found{at, first + *wrong};
+      if (!failure || found.at < failure->at || (found.at == failure->at && found.word < failure->word)) {
+        failure = found;
+        least = at;
+      }
+      return;
+    }
+  });
+  return failure;
+}
 
 Certificate ProvingPlace::search_pairs(const Network& network, const CertifyOptions& options) const {
   return certify_reachable_set(network, options);

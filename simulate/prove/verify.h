@@ -34,7 +34,7 @@ struct ReadModel {
   const TrackedAutomaton& tracked;
   /// The names of the reader's answers, for people; empty: their numbers.
   std::function<std::string(Output)> name_of = {};
-  /// Its own test on random words (simulate/prove/random_words.h), where it is not read letter by letter.
+  /// Its own test on random words (simulate/prove/place.h), where it is not read letter by letter.
   std::function<std::optional<RandomFailure>(const RandomTest&)> first_failure = {};
   /// There is no way to search it exhaustively (chunks of 64 tokens): only random words are read.
   bool is_only_tested = false;

@@ -6,7 +6,7 @@
 
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/arithmetic/arithmetic_name.h"
-#include "krohn/simulate/evaluate/quantise.h"
+#include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 

@@ -1,5 +1,4 @@
 #include "krohn/simulate/run/run_dfa.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 #include <omp.h>

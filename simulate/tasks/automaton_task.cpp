@@ -1,4 +1,4 @@
-#include "krohn/simulate/tasks/automaton_task.h"
+#include "krohn/simulate/tasks/tasks.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "krohn/simulate/tasks/task_automaton.h"
+#include "krohn/simulate/tasks/tasks.h"
 
 #include <fmt/format.h>
 
@@ -11,11 +11,10 @@
 
 #include "krohn/automata/dfa/alphabet.h"
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/automata/formats/format_json.h"
+#include "krohn/automata/formats/formats.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/record_set.h"
-#include "krohn/simulate/tasks/tasks.h"
 
 namespace krohn {
 namespace {

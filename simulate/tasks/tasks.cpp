@@ -1,5 +1,4 @@
 #include "krohn/simulate/tasks/tasks.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +7,6 @@
 #include <filesystem>
 #include <memory>
 
-#include "krohn/automata/families/classic_families.h"
 #include "krohn/automata/families/families.h"
 #include "krohn/automata/formats/format_file.h"
 #include "krohn/constructions/files/network_file.h"
@@ -16,7 +14,6 @@
 #include "krohn/groups/base/random.h"
 #include "krohn/groups/base/record_set.h"
 #include "krohn/groups/names/named_group.h"
-#include "krohn/simulate/tasks/automaton_task.h"
 #include "krohn/simulate/tasks/task.h"
 
 namespace krohn {

@@ -1,5 +1,4 @@
 #include "krohn/simulate/train/trainer.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 

@@ -21,7 +21,7 @@ struct TrainOptions {
   LengthRange lengths{2, 10};
   std::uint32_t words = 64;  ///< of a batch
   OptimiserOptions optimiser;
-  /// The targets' smoothing (simulate/tasks/training_batch.h), also in validation. Without it states grow, and long
+  /// The targets' smoothing (simulate/tasks/task.h), also in validation. Without it states grow, and long
   /// words teach nothing (docs/MATH.md §8); with it the loss does not fall to 0.
   double smoothing = 0;
   /// λ of the twin readings (simulate/models/cell_model.h) by which a cell learns to contract, with noise of 0.1; both

@@ -99,4 +99,32 @@ KROHN_HOST_DEVICE constexpr std::uint64_t random_fraction(std::uint64_t key, std
   return random_block(key, index) & random_bits(letters);
 }
 
+/// The letters of a random word from one of them on.
+class RandomReader {
+ public:
+  KROHN_HOST_DEVICE RandomReader(std::uint64_t key, std::uint32_t letters, std::uint64_t first)
+      : key_(key), letters_(letters), per_block_(letters_per_block(letters)), block_(first / per_block_) {
+    refill();
+    for (std::uint64_t skip = first % per_block_; skip > 0; --skip) next();
+  }
+  KROHN_HOST_DEVICE std::uint32_t next() {
+    if (left_ == 0) {
+      ++block_;
+      refill();
+    }
+    --left_;
+    return next_letter(fraction_, letters_);
+  }
+
+ private:
+  KROHN_HOST_DEVICE void refill() {
+    fraction_ = random_fraction(key_, block_, letters_);
+    left_ = per_block_;
+  }
+
+  std::uint64_t key_;
+  std::uint32_t letters_, per_block_, left_ = 0;
+  std::uint64_t block_, fraction_ = 0;
+};
+
 }  // namespace krohn

@@ -1,5 +1,4 @@
 #include "krohn/simulate/words/word.h"
-#include "krohn/groups/base/messages.h"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "krohn/automata/regex/regex_syntax.h"
+#include "krohn/automata/syntax/regex_syntax.h"
 
 namespace krohn {
 

@@ -2,7 +2,7 @@
 // word: the oracles of this floor's tests about languages.
 #pragma once
 
-#include "krohn/automata/dfa/nfa.h"
+#include "krohn/automata/dfa/dfa.h"
 #include "tests/automata/random_automata.h"
 #include "tests/testing.h"
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "krohn/automata/dfa/dfa.h"
-#include "krohn/groups/names/generating_set.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/group_elements.h"
 #include "tests/testing.h"

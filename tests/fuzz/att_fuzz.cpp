@@ -1,5 +1,5 @@
 // The input is AT&T text, optionally followed by a NUL and a symbol table.
-#include "krohn/automata/formats/format_att.h"
+#include "krohn/automata/formats/formats.h"
 
 #include "round_trip.h"
 

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-#include "krohn/constructions/checkpoints/checkpoint_config.h"
+#include "krohn/constructions/checkpoints/checkpoint_parts.h"
 #include "krohn/simulate/checkpoints/checkpoint_model.h"
 #include "round_trip.h"
 

@@ -1,4 +1,4 @@
-#include "krohn/automata/formats/format_dot.h"
+#include "krohn/automata/formats/formats.h"
 
 #include "round_trip.h"
 

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "krohn/automata/operations/minimise.h"
-#include "krohn/automata/regex/regex.h"
-#include "krohn/automata/regex/regex_syntax.h"
+#include "krohn/automata/syntax/regex.h"
+#include "krohn/automata/syntax/regex_syntax.h"
 #include "krohn/groups/base/error.h"
 #include "tests/automata/reference_matches.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "krohn/automata/formats/format_json.h"
+#include "krohn/automata/formats/formats.h"
 #include "krohn/groups/base/error.h"
 
 namespace krohn::fuzz {

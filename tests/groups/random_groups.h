@@ -1,12 +1,12 @@
-// tests/groups/random_groups.h — permutation groups to try algorithms on, and their elements by plain closure.
+// tests/groups/random_groups.h — permutation groups and transformations to try algorithms on, and elements of a group
+// by plain closure.
 #pragma once
-
-#include <set>
-#include <vector>
 
 #include "krohn/groups/base/random.h"
 #include "krohn/groups/permutations/permutation.h"
 #include "krohn/groups/permutations/permutation_group.h"
+#include "krohn/groups/transformations/transformation.h"
+#include "tests/testing.h"
 
 namespace krohn {
 
@@ -30,6 +30,28 @@ inline std::vector<Permutation> elements_by_closure(const PermutationGroup& grou
     for (const auto& generator : group.generators())
       if (Permutation product = queue[i] * generator.value; seen.insert(product).second) queue.push_back(product);
   return queue;
+}
+
+inline std::vector<Transformation> random_maps(std::mt19937& random, Point degree, std::size_t count) {
+  std::vector<Transformation> maps;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<Point> images(degree);
+    for (Point& image : images) image = static_cast<Point>(random() % degree);
+    maps.push_back(Transformation::from_images(std::move(images)));
+  }
+  return maps;
+}
+
+/// A cycle, a transposition and a map of rank n−1 generate all n^n maps of n points.
+inline std::vector<Transformation> full_monoid(Point n) {
+  std::vector<std::vector<Point>> images(3, std::vector<Point>(n));
+  for (auto& map : images) std::iota(map.begin(), map.end(), Point{0});
+  std::rotate(images[0].begin(), images[0].begin() + 1, images[0].end());
+  if (n > 1) std::swap(images[1][0], images[1][1]);
+  images[2][0] = n > 1 ? 1 : 0;
+  std::vector<Transformation> maps;
+  for (auto& map : images) maps.push_back(Transformation::from_images(std::move(map)));
+  return maps;
 }
 
 }  // namespace krohn

@@ -4,7 +4,7 @@
 
 #include <Eigen/Core>
 
-#include "krohn/groups/linear/decompositions.h"
+#include "krohn/groups/base/decompositions.h"
 #include "krohn/simulate/learned/spectrum.h"
 #include "tests/simulate/hand_built.h"
 #include "tests/testing.h"

@@ -1,7 +1,7 @@
 // The conformance kit: its models in the emulation of the library's layers, and the folder that the command writes.
 
 #include "tools/krohn/models/kit.h"
-#include "krohn/constructions/checkpoints/kit_checkpoints.h"
+#include "krohn/constructions/checkpoints/export_checkpoint.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/simulate/checkpoints/checkpoint_model.h"
 #include "tests/tools/shell.h"

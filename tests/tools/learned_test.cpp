@@ -1,7 +1,7 @@
 // The contents of a trained network, as a person asks for them: extract, compare, snap, and the plots.
 
 #include "tests/tools/shell.h"
-#include "tools/krohn/pictures/accuracy_plot.h"
+#include "tools/krohn/pictures/pictures.h"
 
 using namespace krohn::test;
 using nlohmann::json;

@@ -1,7 +1,7 @@
 // The main road, as a person walks it: every command line of the README, and what each verb promises.
 
 #include "tests/tools/shell.h"
-#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/output.h"
 
 using namespace krohn::test;
 using nlohmann::json;

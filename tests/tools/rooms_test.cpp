@@ -1,5 +1,5 @@
-// The plan of the house, read from the includes: every folder of sources is a room whose README names its entry point,
-// and the arrows between rooms make no circle.
+// The plan of the house, read from the includes: every folder of sources is a room whose README, or the one above,
+// names its entry point, and the arrows between rooms make no circle.
 
 #include "tests/testing.h"
 
@@ -47,13 +47,6 @@ Rooms arrows() {
   return rooms;
 }
 
-std::string line_after(const std::string& text, const std::string& mark) {
-  const std::size_t at = text.find("\n" + mark);
-  if (at == std::string::npos) return {};
-  const std::size_t begin = at + 1 + mark.size();
-  return text.substr(begin, text.find('\n', begin) - begin);
-}
-
 int floor_of(const std::string& room) {
   for (int i = 0; i < 5; ++i)
     if (room == kFloors[i] || room.starts_with(std::string(kFloors[i]) + "/")) return i;
@@ -62,16 +55,25 @@ int floor_of(const std::string& room) {
 
 }  // namespace
 
-TEST_CASE("every room has a README with an entry point") {
+TEST_CASE("every room has a README, or a line in the one above, with an entry point") {
   for (const auto& [room, others] : arrows()) {
     CAPTURE(room);
     const fs::path folder = fs::path(KROHN_ROOT) / room;
-    REQUIRE(fs::exists(folder / "README.md"));
-    const std::string text = text_of(folder / "README.md");
-    CHECK(std::count(text.begin(), text.end(), '\n') <= 15);
-    const std::string door = line_after(text, "Entry point: `");
-    REQUIRE(!door.empty());
-    CHECK(fs::exists(folder / door.substr(0, door.find('`'))));
+    fs::path home = folder;
+    while (home != KROHN_ROOT && !fs::exists(home / "README.md")) home = home.parent_path();
+    REQUIRE(home != KROHN_ROOT);
+    const std::string text = text_of(home / "README.md");
+    const std::string before_list = text.substr(0, text.find("\n- `"));
+    CHECK(std::count(before_list.begin(), before_list.end(), '\n') <= 15);
+    const std::string room_in_list = "\n- `" + fs::relative(folder, home).string() + "/`:";
+    const std::string mark = home == folder ? "\nEntry point: `" : room_in_list;
+    std::size_t at = text.find(mark);
+    REQUIRE(at != std::string::npos);
+    at = text.find("Entry point: `", at) + std::strlen("Entry point: `");
+    const std::string entry = text.substr(at, text.find('`', at) - at);
+    CAPTURE(entry);
+    CHECK(fs::is_regular_file(home / entry));
+    CHECK((home == folder || (home / entry).parent_path() == folder));
   }
 }
 

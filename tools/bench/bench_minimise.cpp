@@ -7,7 +7,6 @@
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/simulate/words/random_letters.h"
 #include "tools/bench/measure.h"
-#include "tools/bench/openfst_rival.h"
 
 namespace {
 

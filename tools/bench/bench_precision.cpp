@@ -15,11 +15,9 @@
 #include <string>
 
 #include "krohn/automata/language.h"
-#include "krohn/constructions/build/build_permutation.h"
-#include "krohn/constructions/build/build_rotation.h"
+#include "krohn/constructions/build/builders.h"
 #include "krohn/simulate/arithmetic/order.h"
 #include "krohn/simulate/evaluate/evaluate.h"
-#include "krohn/simulate/evaluate/quantise.h"
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
 

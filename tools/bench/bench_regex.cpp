@@ -4,9 +4,8 @@
 #include <functional>
 #include <string>
 
-#include "krohn/automata/regex/regex.h"
+#include "krohn/automata/syntax/regex.h"
 #include "tools/bench/measure.h"
-#include "tools/bench/openfst_rival.h"
 
 namespace {
 

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "krohn/automata/families/group_automata.h"
+#include "krohn/automata/families/families.h"
 #include "krohn/automata/language.h"
 #include "krohn/simulate/run/run_dfa.h"
 

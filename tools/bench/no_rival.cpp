@@ -1,6 +1,6 @@
 #include <stdexcept>
 
-#include "tools/bench/openfst_rival.h"
+#include "tools/bench/measure.h"
 
 namespace krohn::bench {
 

@@ -1,4 +1,4 @@
-#include "tools/bench/openfst_rival.h"
+#include "tools/bench/measure.h"
 
 #include <fst/fstlib.h>
 

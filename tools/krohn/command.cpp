@@ -1,4 +1,3 @@
-#include "tools/krohn/command.h"
 
 #include <fmt/format.h>
 
@@ -16,12 +15,11 @@
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/simulate/prove/verify.h"
-#include "tools/krohn/help.h"
-#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/command.h"
+#include "tools/krohn/progress.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/verb.h"
-#include "tools/krohn/watch.h"
 
 namespace krohn {
 namespace {

@@ -12,7 +12,7 @@
 #include "tools/krohn/models/asked_model.h"
 #include "tools/krohn/models/model_in_motion.h"
 #include "tools/krohn/models/target.h"
-#include "tools/krohn/report/run_findings.h"
+#include "tools/krohn/report/page_data.h"
 #include "tools/krohn/training/training_job.h"
 #include "tools/krohn/verb.h"
 

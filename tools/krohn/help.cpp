@@ -1,4 +1,4 @@
-#include "tools/krohn/help.h"
+#include "tools/krohn/command.h"
 
 #include <fmt/format.h>
 

@@ -15,7 +15,7 @@
 #include <system_error>
 #include <utility>
 
-#include "krohn/gpu/device/device_choice.h"
+#include "krohn/gpu/device/device.h"
 #include "krohn/gpu/networks/device_place.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"

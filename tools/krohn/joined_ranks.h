@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "krohn/automata/dfa/dfa.h"
-#include "krohn/gpu/device/on_device.h"
+#include "krohn/gpu/device/device.h"
 #include "krohn/simulate/check/recheck.h"
-#include "krohn/simulate/many/ranked_search.h"
+#include "krohn/simulate/many/ranks.h"
 #include "krohn/simulate/prove/place.h"
 #include "krohn/simulate/run/long_comparison.h"
-#include "krohn/simulate/shards/item_workers.h"
+#include "krohn/simulate/shards/part_file.h"
 
 namespace krohn {
 
@@ -63,7 +63,7 @@ void list_on_helpers(const std::string& name, std::span<const std::uint64_t> ite
 
 // `--device`: jobs that a CUDA device does when it can, and the processor when it cannot.
 
-/// gpu/device/on_device.h, with what `--device` asks for: "cuda" insists. A line on standard error says why the
+/// gpu/device/device.h, with what `--device` asks for: "cuda" insists. A line on standard error says why the
 /// processor did it.
 template <class Device, class Processor>
 auto on_device(const std::string& asked, Device&& device, Processor&& processor) {

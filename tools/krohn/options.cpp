@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/error.h"
 #include "tools/krohn/shards/list_work.h"
 
 namespace krohn {

@@ -10,8 +10,8 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/arithmetic/arithmetic_name.h"
 #include "krohn/simulate/arithmetic/order.h"
-#include "tools/krohn/help.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/command.h"
+#include "tools/krohn/report/output.h"
 
 namespace krohn {
 

@@ -9,7 +9,7 @@
 
 #include "krohn/automata/language.h"
 #include "tools/krohn/options.h"
-#include "tools/krohn/watch.h"
+#include "tools/krohn/progress.h"
 
 namespace krohn {
 

@@ -18,15 +18,13 @@
 #include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/automata/dfa/dfa_graph.h"
-#include "krohn/automata/dfa/nfa.h"
-#include "krohn/automata/expressions/expression.h"
 #include "krohn/automata/monoid/algebra.h"
+#include "krohn/automata/operations/accepted_words.h"
 #include "krohn/automata/operations/nfa_operations.h"
 #include "krohn/automata/operations/operations.h"
-#include "krohn/automata/questions/questions.h"
-#include "krohn/automata/regex/regex.h"
-#include "krohn/automata/regex/regex_of.h"
-#include "krohn/automata/words/accepted_words.h"
+#include "krohn/automata/operations/questions.h"
+#include "krohn/automata/syntax/expression.h"
+#include "krohn/automata/syntax/regex.h"
 
 // Languages as users write them, their files and pictures
 #include "krohn/automata/draw/draw.h"
@@ -37,11 +35,9 @@
 // Networks
 #include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/checkpoints/export_checkpoint.h"
-#include "krohn/constructions/exactness/exactness.h"
 #include "krohn/constructions/files/network_file.h"
-#include "krohn/constructions/files/onnx.h"
-#include "krohn/constructions/files/recurrence_file.h"
 #include "krohn/constructions/files/safetensors.h"
+#include "krohn/constructions/network/exactness.h"
 #include "krohn/constructions/network/network.h"
 
 // Words, evaluation, proofs
@@ -52,9 +48,8 @@
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/evaluate/lanes/batch.h"
-#include "krohn/simulate/evaluate/quantise.h"
 #include "krohn/simulate/prove/certify.h"
-#include "krohn/simulate/prove/machine/certify_reader.h"
+#include "krohn/simulate/prove/pairs/certify_reader.h"
 #include "krohn/simulate/prove/verify.h"
 #include "krohn/simulate/run/run_dfa.h"
 #include "krohn/simulate/words/word.h"
@@ -73,6 +68,5 @@
 
 // Devices
 #include "krohn/gpu/device/device.h"
-#include "krohn/gpu/networks/pair_search.h"
-#include "krohn/gpu/networks/sample_words.h"
-#include "krohn/gpu/training/train_side_by_side.h"
+#include "krohn/gpu/networks/device_place.h"
+#include "krohn/gpu/training/device_training.h"

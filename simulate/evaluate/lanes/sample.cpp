@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "krohn/automata/words/accepted_words.h"
+#include "krohn/automata/operations/accepted_words.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/arithmetic/parallel_for.h"

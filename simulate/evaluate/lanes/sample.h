@@ -14,9 +14,9 @@ namespace krohn {
 // Random words that the automaton accepts, as a stream to test networks with:
 // where few words are accepted, uniformly random words leave the automaton in its dead state.
 
-/// `words` words of one length, each uniform over the accepted words of that length (automata/words/accepted_words.h:
-/// exactly, while the table of counts takes at most 64 MB; with a stated error beyond). Word w depends on the seed and
-/// on w alone. One word is held at a time.
+/// `words` words of one length, each uniform over the accepted words of that length
+/// (automata/operations/accepted_words.h: exactly, while the table of counts takes at most 64 MB; with a stated error
+/// beyond). Word w depends on the seed and on w alone. One word is held at a time.
 class AcceptedWordStream final : public WordStream {
  public:
   /// Throws InputError unless `dfa` is an acceptor that accepts some word of that length.

@@ -2,15 +2,12 @@
 // and products in tiles of kRows rows. Included by one translation unit for every instruction set, and nothing else.
 #pragma once
 
-#include "krohn/simulate/models/kernels/training_cells.h"
 #include "krohn/simulate/models/kernels/training_combinations.h"
 #include "krohn/simulate/models/kernels/training_letter_reflections.h"
 #include "krohn/simulate/models/kernels/training_products.h"
 #include "krohn/simulate/models/kernels/training_reflections.h"
 #include "krohn/simulate/models/kernels/training_rows.h"
 #include "krohn/simulate/models/kernels/training_scans.h"
-#include "krohn/simulate/models/kernels/training_selective_scan.h"
-#include "krohn/simulate/models/kernels/training_softmax.h"
 
 namespace krohn {
 namespace {

@@ -1,4 +1,4 @@
-#include "krohn/simulate/models/stock/exact_stock.h"
+#include "krohn/simulate/models/stock/stock_layers.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,6 @@
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/models/cells/cell_network.h"
-#include "krohn/simulate/models/stock/stock_kinds.h"
 
 namespace krohn {
 namespace {

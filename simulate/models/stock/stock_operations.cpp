@@ -1,4 +1,4 @@
-#include "krohn/simulate/models/stock/stock_operations.h"
+#include "krohn/simulate/models/stock/stock_layers.h"
 
 #include <fmt/format.h>
 

@@ -11,10 +11,9 @@
 #include <tuple>
 #include <utility>
 
+#include "krohn/groups/base/decompositions.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
-#include "krohn/groups/linear/decompositions.h"
 #include "krohn/simulate/arithmetic/interval.h"
 
 namespace krohn {

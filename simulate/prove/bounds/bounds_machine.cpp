@@ -1,4 +1,4 @@
-#include "krohn/simulate/prove/bounds/bounds_machine.h"
+#include "krohn/simulate/prove/bounds/bounds.h"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/simulate/arithmetic/apply.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"
 #include "krohn/simulate/arithmetic/interval.h"

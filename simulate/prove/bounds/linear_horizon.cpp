@@ -5,7 +5,6 @@
 #include <map>
 
 #include "krohn/simulate/arithmetic/arithmetic.h"
-#include "krohn/simulate/prove/bounds/bounds_machine.h"
 #include "krohn/simulate/prove/claims/closed_layer.h"
 
 namespace krohn {

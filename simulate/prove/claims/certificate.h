@@ -15,10 +15,9 @@
 
 #include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/dfa/alphabet.h"
-#include "krohn/automata/dfa/shown_word.h"
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/constructions/network/network.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/arithmetic/arithmetic_name.h"
 #include "krohn/simulate/arithmetic/order.h"

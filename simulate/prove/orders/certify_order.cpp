@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/claims/certificate.h"

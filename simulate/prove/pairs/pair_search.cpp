@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/groups/base/record_set.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/evaluate/evaluate.h"

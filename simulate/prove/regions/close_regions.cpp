@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "krohn/automata/dfa/shown_word.h"
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/groups/base/random.h"
 #include "krohn/groups/base/time_limit.h"

@@ -1,7 +1,6 @@
 #include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/cascades/emulation.h"
 #include "krohn/automata/cascades/holonomy.h"
-#include "krohn/automata/cascades/prime_cascade.h"
 #include "krohn/automata/language.h"
 #include "krohn/automata/monoid/algebra.h"
 #include "krohn/automata/operations/minimise.h"

@@ -1,4 +1,4 @@
-#include "krohn/automata/cascades/prime_cascade.h"
+#include "krohn/automata/cascades/cascade.h"
 #include "krohn/groups/permutations/permutation.h"
 #include "tests/automata/cascades/checked_cascades.h"
 #include "tests/testing.h"

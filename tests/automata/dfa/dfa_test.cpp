@@ -7,7 +7,6 @@
 #include "krohn/automata/dfa/decision_diagrams.h"
 #include "krohn/automata/dfa/dfa_graph.h"
 #include "krohn/automata/dfa/graph.h"
-#include "krohn/automata/dfa/shown_word.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "tests/automata/random_automata.h"
 #include "tests/testing.h"

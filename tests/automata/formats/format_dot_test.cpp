@@ -1,6 +1,6 @@
 #include <thread>
 
-#include "krohn/automata/formats/format_dot.h"
+#include "krohn/automata/formats/formats.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/random.h"
 #include "tests/automata/formats/format_samples.h"

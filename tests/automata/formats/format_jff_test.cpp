@@ -1,4 +1,4 @@
-#include "krohn/automata/formats/format_jff.h"
+#include "krohn/automata/formats/formats.h"
 #include "tests/automata/formats/format_samples.h"
 #include "tests/testing.h"
 

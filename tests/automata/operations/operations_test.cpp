@@ -1,6 +1,4 @@
 #include "krohn/automata/operations/operations.h"
-#include "krohn/automata/operations/automaton.h"
-#include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/operations/nfa_operations.h"
 #include "tests/automata/random_automata.h"

@@ -1,5 +1,5 @@
 #include "krohn/automata/language.h"
-#include "krohn/constructions/checkpoints/checkpoint_config.h"
+#include "krohn/constructions/checkpoints/checkpoint_parts.h"
 #include "krohn/constructions/checkpoints/export_checkpoint.h"
 #include "tests/testing.h"
 

@@ -1,5 +1,4 @@
-#include "krohn/constructions/build/build_bilinear.h"
-#include "krohn/constructions/build/cascade_network.h"
+#include "krohn/constructions/build/builders.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/constructions/files/safetensors.h"

@@ -6,7 +6,7 @@
 #include "krohn/constructions/smallest/smallest.h"
 #include "krohn/groups/permutations/group_elements.h"
 #include "krohn/groups/representations/least_representation.h"
-#include "krohn/groups/structure/series.h"
+#include "krohn/groups/structure/composition.h"
 #include "tests/brute_force.h"
 #include "tests/constructions/sample_automata.h"
 #include "tests/testing.h"

@@ -1,10 +1,10 @@
-#include "tests/gpu/automata.h"
 #include "krohn/gpu/automata/long_word.h"
 #include "krohn/gpu/automata/stored_word.h"
-#include "krohn/gpu/automata/symbol_table.h"
+#include "krohn/gpu/automata/word_tables.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/simulate/run/run_dfa.h"
 #include "krohn/simulate/words/word.h"
+#include "tests/gpu/samples.h"
 #include "tests/testing.h"
 
 using namespace krohn;

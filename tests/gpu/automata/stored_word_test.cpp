@@ -1,6 +1,6 @@
 #include "krohn/gpu/automata/stored_word.h"
 #include "krohn/gpu/device/device.h"
-#include "tests/gpu/automata.h"
+#include "tests/gpu/samples.h"
 #include "tests/testing.h"
 
 using namespace krohn;

@@ -1,5 +1,4 @@
 #include "krohn/gpu/device/device_kernels.cuh"
-#include "krohn/gpu/device/team_kernels.cuh"
 #include "tests/gpu/device/graph_jobs.cuh"
 
 namespace krohn {

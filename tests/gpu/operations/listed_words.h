@@ -6,8 +6,8 @@
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/operations/operations_reader.h"
-#include "krohn/simulate/prove/machine/reader_run.h"
-#include "krohn/simulate/prove/random_words.h"
+#include "krohn/simulate/prove/pairs/certify_reader.h"
+#include "krohn/simulate/prove/place.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "tests/testing.h"
 

@@ -1,10 +1,9 @@
 #include "krohn/gpu/device/device.h"
-#include "krohn/gpu/training/linear_model_words.h"
+#include "krohn/gpu/training/device_training.h"
 #include "krohn/gpu/training/stepper.h"
-#include "krohn/gpu/training/train_side_by_side.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/tasks/tasks.h"
-#include "tests/gpu/trained_shapes.h"
+#include "tests/gpu/samples.h"
 #include "tests/testing.h"
 
 using namespace krohn;

@@ -1,11 +1,9 @@
-#include "krohn/groups/base/messages.h"
-#include "krohn/groups/names/generating_set.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/group_elements.h"
 #include "krohn/groups/permutations/permutation.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
 #include "krohn/groups/permutations/stabilisers.h"
-#include "krohn/groups/structure/series.h"
+#include "krohn/groups/structure/composition.h"
 #include "tests/groups/transitive_groups.h"
 #include "tests/testing.h"
 

@@ -1,6 +1,6 @@
 #include <Eigen/Core>
 
-#include "krohn/groups/linear/decompositions.h"
+#include "krohn/groups/base/decompositions.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/permutation.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"

@@ -1,11 +1,11 @@
 #include <Eigen/Core>
 
-#include "krohn/groups/linear/decompositions.h"
+#include "krohn/groups/base/decompositions.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/group_elements.h"
 #include "krohn/groups/representations/least_representation.h"
 #include "krohn/groups/representations/orthogonal_representation.h"
-#include "krohn/groups/structure/series.h"
+#include "krohn/groups/structure/composition.h"
 #include "tests/testing.h"
 
 using namespace krohn;

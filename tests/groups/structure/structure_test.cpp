@@ -3,7 +3,6 @@
 #include "krohn/groups/permutations/stabiliser_chain.h"
 #include "krohn/groups/permutations/stabilisers.h"
 #include "krohn/groups/structure/composition.h"
-#include "krohn/groups/structure/series.h"
 #include "tests/groups/random_groups.h"
 #include "tests/groups/transitive_groups.h"
 #include "tests/testing.h"

@@ -3,7 +3,7 @@
 #include "krohn/groups/transformations/green.h"
 #include "krohn/groups/transformations/transformation.h"
 #include "krohn/groups/transformations/transformation_monoid.h"
-#include "tests/groups/random_maps.h"
+#include "tests/groups/random_groups.h"
 #include "tests/testing.h"
 
 using namespace krohn;

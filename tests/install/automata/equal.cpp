@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include <krohn/automata/operations/operations.h>
-#include <krohn/automata/regex/regex.h>
+#include <krohn/automata/syntax/regex.h>
 
 int main() {
   const char *left = "a(ba)*", *right = "(ab)*a";

@@ -1,22 +1,18 @@
 // The validator cannot be fooled: every single bit of the tensors of 200 small networks, and of the bytes of
 // certificates of every kind, is flipped in turn. `ctest` takes every 101st bit; tests/bit_flips takes every one.
-#include <doctest/doctest.h>
-#include <fmt/format.h>
 
-#include <cstdlib>
 #include <deque>
-#include <map>
 
 #include "krohn/automata/cascades/holonomy.h"
-#include "krohn/constructions/build/cascade_network.h"
+#include "krohn/constructions/build/builders.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/files/network_file.h"
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/check/recheck_network.h"
 #include "tests/simulate/check/sample_certificates.h"
 #include "tests/simulate/prove/judged_claims.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 using namespace krohn::hand_built;

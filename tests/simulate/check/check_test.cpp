@@ -1,14 +1,6 @@
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstdint>
 #include <cstdio>
-#include <functional>
-#include <limits>
-#include <utility>
 
 #include "krohn/constructions/network/matrix.h"
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"
 #include "krohn/simulate/arithmetic/rounded_operations.h"
 #include "krohn/simulate/check/certificate_file.h"
@@ -20,8 +12,8 @@
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
 #include "krohn/simulate/prove/self_check.h"
-#include "tests/scratch.h"
 #include "tests/simulate/check/sample_certificates.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 using namespace krohn::hand_built;

@@ -10,8 +10,8 @@
 #include "krohn/simulate/prove/pairs/pair_search.h"
 #include "krohn/simulate/prove/self_check.h"
 #include "krohn/simulate/prove/verify.h"
-#include "tests/simulate/certify_options.h"
 #include "tests/simulate/hand_built.h"
+#include "tests/simulate/proving.h"
 
 namespace krohn::hand_built {
 

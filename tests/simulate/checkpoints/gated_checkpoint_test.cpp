@@ -3,13 +3,12 @@
 
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/minimise.h"
-#include "krohn/constructions/actions/based_action.h"
-#include "krohn/constructions/checkpoints/checkpoint_config.h"
-#include "krohn/constructions/checkpoints/checkpoint_tensors.h"
+#include "krohn/constructions/build/based_action.h"
+#include "krohn/constructions/checkpoints/checkpoint_parts.h"
 #include "krohn/constructions/checkpoints/export_checkpoint.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
-#include "krohn/simulate/prove/machine/certify_reader.h"
+#include "krohn/simulate/prove/pairs/certify_reader.h"
 #include "tests/simulate/checkpoints/random_checkpoint.h"
 #include "tests/testing.h"
 

@@ -3,10 +3,10 @@
 
 #include "krohn/automata/families/families.h"
 #include "krohn/constructions/checkpoints/checkpoint.h"
-#include "krohn/constructions/checkpoints/checkpoint_tensors.h"
+#include "krohn/constructions/checkpoints/checkpoint_parts.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
-#include "krohn/simulate/prove/machine/certify_reader.h"
+#include "krohn/simulate/prove/pairs/certify_reader.h"
 #include "tests/testing.h"
 
 namespace krohn::test {

@@ -2,7 +2,7 @@
 
 #include "krohn/automata/language.h"
 #include "krohn/constructions/build/planner.h"
-#include "krohn/groups/linear/decompositions.h"
+#include "krohn/groups/base/decompositions.h"
 #include "krohn/simulate/closing/close_reflections.h"
 #include "krohn/simulate/closing/integer_code.h"
 #include "krohn/simulate/closing/proof_rounds.h"

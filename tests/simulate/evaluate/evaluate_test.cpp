@@ -1,28 +1,17 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <random>
-
+#include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/files/network_file.h"
-#include "krohn/constructions/files/recurrence_file.h"
 #include "krohn/constructions/files/safetensors.h"
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/arithmetic/rounded_operations.h"
-#include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/evaluate/nearest_codeword.h"
-#include "krohn/simulate/evaluate/quantise.h"
 #include "krohn/simulate/prove/certify.h"
-#include "tests/error_of.h"
-#include "tests/scratch.h"
-#include "tests/simulate/certify_options.h"
 #include "tests/simulate/formed_networks.h"
 #include "tests/simulate/hand_built.h"
+#include "tests/simulate/proving.h"
 #include "tests/simulate/reference_evaluator.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 using namespace krohn::formed_networks;

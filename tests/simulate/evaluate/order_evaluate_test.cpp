@@ -1,13 +1,8 @@
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <random>
-
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/evaluate/reflection_chunk.h"
 #include "tests/simulate/formed_networks.h"
 #include "tests/simulate/reference_evaluator.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 using namespace krohn::formed_networks;

@@ -3,20 +3,15 @@
 // the page that `krohn report` writes (tools/krohn/page/), which computes in doubles and takes structured weights in
 // sequence. All numbers at every letter, bit for bit, in all eleven arithmetics. KROHN_SECOND_EVALUATOR=N compares
 // words of N letters in all orders and forms.
-#include <doctest/doctest.h>
-#include <fmt/format.h>
 
-#include <cmath>
-#include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "krohn/automata/language.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/files/network_file.h"
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "tests/simulate/formed_networks.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 using namespace krohn::formed_networks;

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "krohn/automata/dfa/shown_word.h"
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/simulate/imports/expected_answers.h"
 #include "krohn/simulate/imports/import_model.h"

@@ -1,9 +1,9 @@
 #include <boost/multiprecision/cpp_bin_float.hpp>
 
 #include "krohn/automata/language.h"
-#include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
-#include "krohn/constructions/build/build_rotation.h"
+#include "krohn/automata/operations/operations.h"
+#include "krohn/constructions/build/builders.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/checkpoints/export_checkpoint.h"
 #include "krohn/groups/base/stated_functions.h"
@@ -18,9 +18,8 @@
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/models.h"
-#include "krohn/simulate/models/stock/stock_kinds.h"
+#include "krohn/simulate/models/stock/stock_layers.h"
 #include "krohn/simulate/prove/claims/operations.h"
-#include "krohn/simulate/tasks/task_automaton.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
 #include "krohn/simulate/train/trainer.h"

@@ -1,9 +1,9 @@
 #include <Eigen/Core>
 
 #include "krohn/automata/language.h"
-#include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
-#include "krohn/constructions/build/build_rotation.h"
+#include "krohn/automata/operations/operations.h"
+#include "krohn/constructions/build/builders.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/learned/snap_network.h"
@@ -12,14 +12,13 @@
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/models/released_model.h"
 #include "krohn/simulate/prove/certify.h"
-#include "krohn/simulate/prove/machine/reader_run.h"
-#include "krohn/simulate/tasks/task_automaton.h"
+#include "krohn/simulate/prove/pairs/certify_reader.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
 #include "krohn/simulate/train/trainer.h"
 #include "tests/automata/random_automata.h"
-#include "tests/simulate/asked_reader.h"
 #include "tests/simulate/plain_model.h"
+#include "tests/simulate/proving.h"
 #include "tests/testing.h"
 
 using namespace krohn;

@@ -1,21 +1,10 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cstdlib>
-#include <random>
-#include <set>
-#include <vector>
-
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/many/many_place.h"
 #include "krohn/simulate/many/pair_set.h"
-#include "krohn/simulate/many/ranked_search.h"
+#include "krohn/simulate/many/ranks.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
-#include "tests/scratch.h"
 #include "tests/simulate/hand_built.h"
-#include "tests/simulate/many/searches.h"
-#include "tests/simulate/many/small_files.h"
 #include "tests/simulate/many/thread_ranks.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 using namespace krohn::hand_built;

@@ -1,18 +1,15 @@
 // A list by ranks: every item once, whatever goes wrong.
-#include "krohn/simulate/many/many_place.h"
-
-#include <doctest/doctest.h>
 
 #include <atomic>
-#include <chrono>
-#include <map>
 #include <new>
-#include <numeric>
 #include <thread>
 
-#include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
+#include "krohn/simulate/evaluate/lanes/sample.h"
+#include "krohn/simulate/many/many_place.h"
+#include "tests/simulate/hand_built.h"
 #include "tests/simulate/many/thread_ranks.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 using namespace krohn::test;
@@ -161,4 +158,191 @@ TEST_CASE("an interrupt of any rank ends the list, and reaches the items of all"
                     Interrupted);
     Interruption::requested = false;
   }
+}
+
+// Random words shared out over ranks, held against one process.
+
+using namespace krohn::hand_built;
+
+namespace {
+
+SampleOptions options_of(std::vector<std::uint64_t> lengths, std::uint64_t words) {
+  SampleOptions options;
+  options.lengths = std::move(lengths);
+  options.words = words;
+  options.seed = 3;
+  options.threads = 1;
+  return options;
+}
+
+/// Parity beside an automaton that is wrong after the first run of `ones` ones.
+struct Compared {
+  Dfa automaton, machine;
+};
+Compared wrong_after(State ones) {
+  std::vector<State> table;
+  for (State run = 0; run <= ones; ++run)
+    for (State letter = 0; letter < 2; ++letter) table.push_back(run == ones ? ones : letter == 1 ? run + 1 : 0);
+  std::vector<Output> outputs(ones + 1, 0);
+  outputs[ones] = 1;
+  const Dfa one = automaton(2, {0, 0});
+  return {one, Dfa::moore(one.alphabet(), table, 0, outputs, {"0", "1"})};
+}
+
+LongComparisonState by_one_process(const Compared& compared, std::uint64_t words, std::uint64_t length) {
+  const LongComparison alone(compared.machine, compared.automaton, words, length, 1, 1);
+  LongComparisonState state = alone.start();
+  while (!alone.is_done(state)) alone.read_piece(state);
+  return state;
+}
+
+}  // namespace
+
+TEST_CASE("parts of a test add up to the test, wherever it is cut") {
+  const Network network = rotation(60, all_residues(60));  // bf16 fails after some hundred letters
+  constexpr std::uint64_t kWords = 19;
+  const SampleOptions options = options_of({0, 900, 11}, kWords);
+  const SampleReport whole = sample(network, Precision::kBf16, options);
+  REQUIRE(whole.failing_at);
+  for (std::uint64_t cut = 1; cut < kWords; ++cut) {
+    SampleOptions before = options, after = options;
+    before.words = cut, after.words = kWords - cut;
+    SampleReport sum = sample(network, Precision::kBf16, before);
+    add_report(sum, sample_from(cut, network, Precision::kBf16, after));
+    CHECK(sum == whole);
+  }
+}
+
+TEST_CASE("words by ranks are reported as by one process") {
+  for (const Network& network : {rotation(60, all_residues(60)), rotation(5, {1, 2})})
+    for (const std::uint64_t words : {1u, 2u, 6u, 7u, 8u, 63u, 64u, 65u, 300u})
+      for (const unsigned size : kSizes) {
+        CAPTURE(words);
+        CAPTURE(size);
+        const SampleOptions options = options_of({400, 3}, words);
+        const SampleReport alone = sample(network, Precision::kBf16, options);
+        on_ranks(size, [&](Ranks& ranks) {
+          const SampleReport report = sample_on_ranks(ranks, network, Precision::kBf16, options, sample_from);
+          const std::uint64_t mine[] = {report == alone};
+          for (const std::uint64_t same : ranks.gather(mine))
+            if (ranks.rank() == 0) CHECK(same == 1);
+        });
+      }
+}
+
+TEST_CASE("rank 0 asks, the others serve, and each reads its words where it is told to") {
+  const Network network = rotation(60, all_residues(60));
+  const SampleOptions options = options_of({700}, 40);
+  const SampleReport alone = sample(network, Precision::kFp16, options);
+  for (const bool on_device : {false, true}) {
+    std::atomic<int> on_devices = 0;
+    on_ranks(3, [&](Ranks& ranks) {
+      RankService service;
+      service.sampler = [&](bool device) {
+        on_devices += device ? 1 : 0;
+        return SampleWords(sample_from);
+      };
+      if (ranks.rank() != 0) {
+        serve(ranks, service);
+        return;
+      }
+      const ManyPlace place(ranks, {}, {}, on_device);
+      CHECK(place.sample(network, Precision::kFp16, options) == alone);
+      release(ranks, 0);
+    });
+    CHECK(on_devices == (on_device ? 2 : 0));
+  }
+}
+
+TEST_CASE("a rank that cannot read its words says why, and the others are served on") {
+  const Network network = rotation(5, {1, 2});
+  on_ranks(3, [&](Ranks& ranks) {
+    RankService service;
+    service.sampler = [&](bool device) -> SampleWords {
+      if (device && ranks.rank() == 2) throw SystemError("no device on rank 2");
+      return sample_from;
+    };
+    if (ranks.rank() != 0) {
+      serve(ranks, service);
+      return;
+    }
+    const SampleOptions options = options_of({10}, 5);
+    CHECK_THROWS_WITH_AS(ManyPlace(ranks, {}, {}, true).sample(network, Precision::kFp32, options),
+                         "no device on rank 2", SystemError);
+    CHECK(ManyPlace(ranks, {}).sample(network, Precision::kFp32, options) ==
+          sample(network, Precision::kFp32, options));
+    release(ranks, 0);
+  });
+}
+
+TEST_CASE("whole words of a comparison end as with one process, right or wrong in any word") {
+  struct Fact {
+    State ones;
+    std::uint64_t words, length;
+  };
+  for (const auto& [ones, words, length] : {Fact{3, 5, 200}, Fact{12, 300, 50}, Fact{12, 300, 5000}, Fact{60, 130, 100},
+                                            Fact{60, 1, 70'000}, Fact{60, 3, 0}, Fact{18, 3, 200'000}}) {
+    const Compared compared = wrong_after(ones);
+    const LongComparisonState wanted = by_one_process(compared, words, length);
+    for (const unsigned size : kSizes) {
+      CAPTURE(ones);
+      CAPTURE(words);
+      CAPTURE(size);
+      on_ranks(size, [&](Ranks& ranks) {
+        if (ranks.rank() != 0) {
+          serve(ranks);
+          return;
+        }
+        {
+          const SharedComparison shared =
+              compare_on_ranks(ranks, compared.machine, compared.automaton, words, length, 1, 1);
+          LongComparisonState state = shared.here->start();
+          while (!shared.here->is_done(state)) shared.read(state, [] {});
+          CHECK(state == wanted);
+        }
+        release(ranks, 0);
+      });
+    }
+  }
+}
+
+TEST_CASE("a comparison that was left in a word is gone on with by ranks") {
+  const Compared compared = wrong_after(60);
+  const LongComparison alone(compared.machine, compared.automaton, 4, 200'000, 1, 1);
+  LongComparisonState begun = alone.start();
+  while (begun.word < 1 || begun.position == 0) alone.read_piece(begun);
+  const LongComparisonState wanted = by_one_process(compared, 4, 200'000);
+  on_ranks(3, [&](Ranks& ranks) {
+    if (ranks.rank() != 0) {
+      serve(ranks);
+      return;
+    }
+    {
+      const SharedComparison shared = compare_on_ranks(ranks, compared.machine, compared.automaton, 4, 200'000, 1, 1);
+      LongComparisonState state = begun;
+      while (!shared.here->is_done(state)) shared.read(state, [] {});
+      CHECK(state == wanted);
+    }
+    release(ranks, 0);
+  });
+}
+
+TEST_CASE("an interrupt between words leaves the comparison where it was") {
+  const Compared compared = wrong_after(60);
+  on_ranks(2, [&](Ranks& ranks) {
+    if (ranks.rank() != 0) {
+      serve(ranks);
+      return;
+    }
+    {
+      const SharedComparison shared = compare_on_ranks(ranks, compared.machine, compared.automaton, 50, 100, 1, 1);
+      LongComparisonState state = shared.here->start();
+      const LongComparisonState before = state;
+      CHECK_THROWS_AS(shared.read(state, [] { throw Interrupted("interrupted"); }), Interrupted);
+      CHECK(state == before);
+      shared.read(state, [] {});
+      CHECK(state.word == 50);
+    }
+    release(ranks, 0);
+  });
 }

@@ -1,15 +1,11 @@
 // The search of pairs on ranks, held against the search by one process, and gone on with after interrupts.
-#include "krohn/simulate/many/ranked_search.h"
+#include "krohn/simulate/many/ranks.h"
 
-#include <doctest/doctest.h>
-
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/many/many_place.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
-#include "tests/scratch.h"
 #include "tests/simulate/hand_built.h"
-#include "tests/simulate/many/searches.h"
 #include "tests/simulate/many/thread_ranks.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 using namespace krohn::hand_built;

@@ -1,20 +1,10 @@
-#include <doctest/doctest.h>
 #include <fcntl.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <map>
-#include <random>
-#include <utility>
-#include <vector>
-
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/many/many_place.h"
 #include "krohn/simulate/many/pair_set.h"
-#include "tests/scratch.h"
 #include "tests/simulate/check/sample_certificates.h"
-#include "tests/simulate/many/small_files.h"
 #include "tests/simulate/many/thread_ranks.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 using namespace krohn::hand_built;

@@ -1,17 +1,19 @@
 // tests/simulate/many/thread_ranks.h — the ranks of a job as threads of this process, which meet at a barrier.
 #pragma once
 
+#include <sys/resource.h>
+
 #include <barrier>
+#include <csignal>
 #include <deque>
 #include <exception>
-#include <functional>
 #include <mutex>
-#include <numeric>
-#include <optional>
 #include <thread>
-#include <vector>
+#include <variant>
 
 #include "krohn/simulate/many/ranks.h"
+#include "tests/simulate/proving.h"
+#include "tests/testing.h"
 
 namespace krohn::test {
 
@@ -116,5 +118,59 @@ inline void on_ranks(unsigned size, const std::function<void(Ranks&)>& work) {
   threads.clear();
   if (thrown) std::rethrow_exception(thrown);
 }
+
+// Searches of pairs on threads as ranks, and all that is said of one.
+
+/// Everything that is said of a search.
+inline std::string text_of(const Certificate& certificate) {
+  std::string text = to_string(certificate.claim) + "; " + certificate.evidence + "; limit: " + certificate.limit +
+                     "; pairs: " + std::to_string(certificate.pairs) +
+                     "; length: " + std::to_string(certificate.length());
+  if (const Word* word = certificate.failing_word())
+    for (const Letter letter : *word) text += " " + std::to_string(letter);
+  if (const auto* run = std::get_if<FailingRun>(&certificate.proof))
+    text += "; " + std::to_string(run->expected) + " given " + (run->given ? std::to_string(*run->given) : "none");
+  if (const auto* pairs = std::get_if<ReachedPairs>(&certificate.proof))
+    text += "; " + std::to_string(pairs->pairs) + " by depth " + std::to_string(pairs->depth);
+  return text;
+}
+
+/// The result on rank 0, after a check that the others have the same.
+inline std::string search(unsigned size, const Network& network, const CertifyOptions& options,
+                          const KeptSearch& kept) {
+  std::string text;
+  on_ranks(size, [&](Ranks& ranks) {
+    CertifyOptions mine = options;
+    if (ranks.rank() != 0) mine.progress = {};
+    const Certificate certificate = search_pairs_on_ranks(ranks, network, mine, kept);
+    const std::uint64_t hash[] = {std::hash<std::string>()(text_of(certificate))};
+    for (const std::uint64_t other : ranks.gather(hash))
+      if (ranks.rank() == 0) CHECK(other == hash[0]);
+    if (ranks.rank() == 0) text = text_of(certificate);
+  });
+  return text;
+}
+
+// A full disk, without one.
+
+/// No file of this process grows past so many bytes while this lives: the system refuses the write, as a full disk
+/// does.
+class SmallFiles {
+ public:
+  explicit SmallFiles(rlim_t bytes) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    handler_ = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit less{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &less);
+  }
+  ~SmallFiles() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int) = SIG_DFL;
+};
 
 }  // namespace krohn::test

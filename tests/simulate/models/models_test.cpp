@@ -1,25 +1,12 @@
-#include <doctest/doctest.h>
-#include <fmt/format.h>
-
 #include <Eigen/Core>
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <map>
-#include <numeric>
-#include <tuple>
-#include <vector>
-
-#include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/groups/base/random.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/models/cell_model.h"
+#include "krohn/simulate/models/letter_recurrence.h"
 #include "krohn/simulate/models/models.h"
-#include "krohn/simulate/models/recurrence/letter_recurrence.h"
 #include "krohn/simulate/models/sequence_model.h"
 #include "krohn/simulate/models/stacked_model.h"
 #include "krohn/simulate/models/token_layers.h"
@@ -27,7 +14,7 @@
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
 #include "krohn/simulate/train/trainer.h"
-#include "tests/scratch.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

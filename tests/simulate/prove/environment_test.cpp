@@ -1,10 +1,7 @@
 // Verdicts, states and weights in a thread that another library left with another rounding, or without subnormal
 // numbers: those of a clean thread, and the thread left as it was.
 
-#include <doctest/doctest.h>
-
 #include <cfenv>
-#include <string>
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -17,19 +14,17 @@
 #include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/evaluate/lanes/batch.h"
-#include "krohn/simulate/evaluate/quantise.h"
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/self_check.h"
-#include "krohn/simulate/tasks/task_automaton.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
 #include "krohn/simulate/train/trainer.h"
-#include "tests/simulate/asked_reader.h"
-#include "tests/simulate/certify_options.h"
 #include "tests/simulate/hand_built.h"
+#include "tests/simulate/proving.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -7,7 +7,7 @@
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
-#include "tests/simulate/certify_options.h"
+#include "tests/simulate/proving.h"
 #include "tests/simulate/replayed_search.h"
 
 namespace krohn {

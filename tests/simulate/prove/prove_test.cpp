@@ -1,18 +1,10 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/cascades/holonomy.h"
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/constructions/build/architectures.h"
-#include "krohn/constructions/build/cascade_network.h"
+#include "krohn/constructions/build/builders.h"
 #include "krohn/constructions/build/planner.h"
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/claims/certificate.h"
@@ -22,9 +14,10 @@
 #include "tests/algebra_campaign.h"
 #include "tests/groups/transitive_groups.h"
 #include "tests/network_campaign.h"
-#include "tests/simulate/certify_options.h"
 #include "tests/simulate/hand_built.h"
+#include "tests/simulate/proving.h"
 #include "tests/simulate/replayed_search.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 using namespace krohn::hand_built;

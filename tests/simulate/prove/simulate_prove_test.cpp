@@ -1,37 +1,21 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <numbers>
-#include <numeric>
-#include <random>
-#include <set>
-#include <vector>
-
 #include "krohn/automata/cascades/emulation.h"
 #include "krohn/constructions/build/planner.h"
-#include "krohn/constructions/exactness/exactness.h"
 #include "krohn/constructions/files/network_file.h"
-#include "krohn/constructions/files/onnx.h"
-#include "krohn/groups/base/error.h"
+#include "krohn/constructions/network/exactness.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"
 #include "krohn/simulate/arithmetic/rounded_operations.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/evaluate/exact_network.h"
 #include "krohn/simulate/evaluate/lanes/batch.h"
-#include "krohn/simulate/evaluate/quantise.h"
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
 #include "krohn/simulate/words/random_letters.h"
-#include "tests/simulate/certify_options.h"
 #include "tests/simulate/hand_built.h"
+#include "tests/simulate/proving.h"
 #include "tests/simulate/reference_evaluator.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 using namespace krohn::hand_built;

@@ -1,19 +1,9 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
 #include <exception>
-#include <functional>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "krohn/automata/language.h"
 #include "krohn/constructions/build/planner.h"
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/check/recheck.h"
-#include "krohn/simulate/evaluate/quantise.h"
+#include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/pairs/network_machine.h"
 #include "krohn/simulate/prove/self_check.h"
@@ -21,6 +11,7 @@
 #include "krohn/simulate/prove/verify_built.h"
 #include "tests/simulate/hand_built.h"
 #include "tests/simulate/prove/judged_claims.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 using namespace krohn::hand_built;

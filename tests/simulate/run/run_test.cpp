@@ -1,5 +1,5 @@
 #include "krohn/automata/cascades/holonomy.h"
-#include "krohn/constructions/build/cascade_network.h"
+#include "krohn/constructions/build/builders.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/pairs/network_machine.h"
 #include "krohn/simulate/run/long_comparison.h"

@@ -1,9 +1,7 @@
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/permutation_group.h"
-#include "krohn/simulate/tasks/automaton_task.h"
 #include "krohn/simulate/tasks/task.h"
-#include "krohn/simulate/tasks/task_automaton.h"
 #include "tests/testing.h"
 
 using namespace krohn;

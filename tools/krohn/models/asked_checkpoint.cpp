@@ -3,13 +3,13 @@
 #include <optional>
 
 #include "krohn/constructions/checkpoints/checkpoint.h"
-#include "krohn/constructions/checkpoints/checkpoint_tensors.h"
+#include "krohn/constructions/checkpoints/checkpoint_parts.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/checkpoints/checkpoint_model.h"
 #include "tools/krohn/models/asked_model.h"
 #include "tools/krohn/models/model_in_motion.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 
 namespace krohn {
 namespace {

@@ -11,11 +11,10 @@
 #include "krohn/automata/language.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/checkpoints/export_checkpoint.h"
-#include "krohn/constructions/checkpoints/kit_checkpoints.h"
-#include "krohn/constructions/files/onnx.h"
+#include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/random.h"
-#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/output.h"
 
 namespace krohn {
 namespace {

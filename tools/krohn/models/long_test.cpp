@@ -9,11 +9,10 @@
 
 #include "krohn/gpu/automata/long_word.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 #include "tools/krohn/joined_ranks.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 
 namespace krohn {
 namespace {

@@ -10,11 +10,11 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/learned/trained_reader.h"
-#include "krohn/simulate/tasks/task_automaton.h"
+#include "krohn/simulate/tasks/tasks.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 
 namespace krohn {
 

@@ -8,7 +8,7 @@
 #include "krohn/automata/language.h"
 #include "krohn/simulate/tasks/task.h"
 #include "krohn/simulate/train/evaluate_model.h"
-#include "tools/krohn/pictures/accuracy_plot.h"
+#include "tools/krohn/pictures/pictures.h"
 
 namespace krohn {
 

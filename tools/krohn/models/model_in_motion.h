@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "krohn/constructions/checkpoints/checkpoint.h"
-#include "krohn/simulate/prove/machine/reader_run.h"
+#include "krohn/simulate/prove/pairs/certify_reader.h"
 #include "tools/krohn/models/run_folder.h"
 
 namespace krohn {

@@ -11,9 +11,9 @@
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/simulate/tasks/task_automaton.h"
+#include "krohn/simulate/tasks/tasks.h"
 #include "tools/krohn/models/subject.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 
 namespace krohn {
 

@@ -11,16 +11,15 @@
 #include "krohn/automata/dfa/graph.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/format_file.h"
-#include "krohn/automata/operations/equivalence.h"
+#include "krohn/automata/operations/operations.h"
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/check/sha256.h"
 #include "krohn/simulate/prove/claims/certificate.h"
-#include "krohn/simulate/tasks/task_automaton.h"
 #include "krohn/simulate/tasks/tasks.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 
 namespace krohn {
 

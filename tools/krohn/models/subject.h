@@ -16,7 +16,7 @@
 #include "krohn/simulate/learned/spectrum.h"
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/tasks/task.h"
-#include "tools/krohn/pictures/spectrum_plot.h"
+#include "tools/krohn/pictures/pictures.h"
 
 namespace krohn {
 

@@ -11,16 +11,13 @@
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/constructions/checkpoints/export_checkpoint.h"
 #include "krohn/constructions/files/network_file.h"
-#include "krohn/constructions/files/onnx.h"
-#include "krohn/constructions/files/recurrence_file.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "network_module.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/options.h"
-#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/report/page_data.h"
 
 namespace krohn {

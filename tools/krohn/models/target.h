@@ -58,7 +58,7 @@ struct CellCompilation {
   bool json = false;
 };
 
-/// Builds the model (simulate/models/cells/cell_network.h, simulate/models/stock/exact_stock.h), proves it in fp32,
+/// Builds the model (simulate/models/cells/cell_network.h, simulate/models/stock/stock_layers.h), proves it in fp32,
 /// writes the folder as `krohn train` does and says what is in it. Nothing is written before it is proved. Returns the
 /// exit status.
 int compile_cell(const Dfa& automaton, const CellCompilation& options);

@@ -1,9 +1,9 @@
-#include "tools/krohn/pictures/network_picture.h"
+#include "tools/krohn/pictures/pictures.h"
 
 #include <fmt/format.h>
 
-#include "krohn/groups/base/messages.h"
-#include "tools/krohn/report/table.h"
+#include "krohn/groups/base/error.h"
+#include "tools/krohn/report/output.h"
 
 namespace krohn {
 namespace {

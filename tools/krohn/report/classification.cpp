@@ -20,14 +20,12 @@
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/prove/verify.h"
 #include "krohn/simulate/shards/part_file.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/report/check_summary.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
+#include "tools/krohn/report/verdict.h"
 #include "tools/krohn/shards/list_work.h"
 
 namespace krohn {

@@ -13,15 +13,13 @@
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/check/sha256.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "page_module.h"
 #include "tools/krohn/models/target.h"
 #include "tools/krohn/report/classification.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/plan_table.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/report/verdict.h"
 
 namespace krohn {

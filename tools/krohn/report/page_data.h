@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
+#include "krohn/automata/language.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/network/network.h"
+#include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/verify.h"
 #include "tools/krohn/report/classification.h"
 
@@ -48,7 +50,7 @@ struct Findings {
   std::string no_network = {};               ///< why
   std::optional<ModelVerdict> verdict = {};  ///< of the network, or of the run
   std::string arithmetic = {};               ///< without a verdict: that the page steps the network in
-  nlohmann::ordered_json run = {};           ///< the run's part of the page (run_findings.h); null: none
+  nlohmann::ordered_json run = {};           ///< the run's part of the page (below); null: none
   std::vector<PlanRow> plans = {};
   std::vector<Job> jobs = {};
   std::vector<std::string> commands = {};  ///< that make all of it again
@@ -57,5 +59,29 @@ struct Findings {
 /// Weights, certificate, pictures and texts that would make the page too large for a browser are left out, and the page
 /// is told why and how to get them.
 nlohmann::ordered_json page_data(const Findings& findings);
+
+// Findings about a run of `krohn train` or `krohn import`, or about a checkpoint: the verdict of its own weights, and
+// how it comes to that.
+
+struct RunQuestion {
+  std::string subject;  ///< a folder, as the user wrote it
+  LanguageOptions reading;
+  CertifyOptions how;
+  std::vector<std::uint64_t> lengths;  ///< of the samples; none: ten, thirty, … up to a thousand
+  std::uint64_t words = 100;           ///< of each length
+};
+
+/// Automaton and language (which stays empty where the model's task is none), verdict, the constructions of the
+/// automaton, and `run`:
+///   model         its name, task, and how it is read
+///   training      what run.json tells; absent of an imported model and of a checkpoint
+///   certificate   that of the verdict, or why there is none
+///   evaluator     the tensors and operations that the page evaluates the model by, or why it does not
+///   accuracy      by length, with intervals
+///   spectrum      the eigenvalues of the letters' matrices against those of an exact network, or why there are none
+///   learned       the automaton that the model follows, and where it differs
+///   margins       of the read-out along a word
+/// Throws InputError for a task without a finite automaton, and for arithmetics that the model is not read in.
+Findings run_findings(const RunQuestion& question);
 
 }  // namespace krohn

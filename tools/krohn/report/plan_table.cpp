@@ -1,12 +1,18 @@
-#include "tools/krohn/report/plan_table.h"
+#include "tools/krohn/report/classification.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <functional>
+
+#include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/formats/json.h"
-#include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/groups/names/named_group.h"
+#include "krohn/groups/permutations/stabilisers.h"
+#include "krohn/groups/structure/composition.h"
 #include "krohn/simulate/prove/claims/certificate.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 
 namespace krohn {
 namespace {
@@ -124,6 +130,139 @@ nlohmann::ordered_json kept_to_json(const KeptPromise& kept) {
                               {"not_proved", names(kept.promised_only)}};
   if (!kept.limit.empty()) json["limit"] = kept.limit;
   return json;
+}
+
+namespace {
+
+constexpr Point kMaxGroupDegree = 2'000;
+constexpr Point kMaxStructureDegree = 200;
+constexpr std::uint64_t kMaxClassElements = 10'000;
+constexpr std::size_t kShownClasses = 12;
+
+PermutationGroup group_of_letters(const Dfa& dfa) {
+  std::vector<Permutation> generators;
+  for (Letter letter = 0; letter < dfa.letters(); ++letter)
+    generators.push_back(dfa.letter_map(letter).to_permutation());
+  return PermutationGroup::from_generators(dfa.states(), std::move(generators));
+}
+
+/// The same group by few generators: a word problem may have a letter for every element.
+PermutationGroup by_few_generators(const PermutationGroup& group) {
+  std::vector<Permutation> kept;
+  StabiliserChain chain(PermutationGroup::from_generators(group.degree(), {}));
+  for (const NamedPermutation& next : group.generators()) {
+    if (chain.contains(next.value)) continue;
+    kept.push_back(next.value);
+    chain = StabiliserChain(PermutationGroup::from_generators(group.degree(), kept));
+  }
+  return PermutationGroup::from_generators(group.degree(), std::move(kept));
+}
+
+/// A fact that may meet a limit.
+Json or_null(const std::function<Json()>& fact) {
+  try {
+    return fact();
+  } catch (const LimitError&) {
+    return nullptr;
+  }
+}
+
+Json orders(const std::vector<PermutationGroup>& series) {
+  Json result;
+  for (const PermutationGroup& term : series) result.push_back(exact_count(order(term).str()));
+  return result;
+}
+
+Json texts(const std::vector<Integer>& numbers) {
+  Json result = Json::array();
+  for (const Integer& number : numbers) result.push_back(exact_count(number.str()));
+  return result;
+}
+
+Json classes(const PermutationGroup& group) {
+  Json result;
+  for (const ConjugacyClass& each : conjugacy_classes(group, kMaxClassElements))
+    result.push_back({{"representative", to_string(each.representative)},
+                      {"size", each.size},
+                      {"element_order", each.element_order}});
+  return result;
+}
+
+void add_structure(Json& facts, const PermutationGroup& group) {
+  facts["name"] = recognised_name(group);
+  facts["primitive"] = is_primitive(group);
+  const auto derived = derived_series(group);
+  const auto central = lower_central_series(group);
+  facts["solvable"] = is_trivial(derived.back());
+  facts["nilpotent"] = is_trivial(central.back());
+  facts["perfect"] = derived.size() == 1;
+  facts["simple"] = or_null([&] { return Json(is_simple(group)); });
+  facts["derived_series"] = orders(derived);
+  facts["lower_central_series"] = orders(central);
+  facts["centre"] = or_null([&] { return exact_count(order(centre(group)).str()); });
+  facts["abelian_invariants"] = or_null([&] { return texts(abelian_invariants(group)); });
+  facts["composition_factors"] = or_null([&] { return Json(to_string(composition_factors(group))); });
+  facts["conjugacy_classes"] = or_null([&] { return classes(group); });
+}
+
+std::string joined(const Json& list, const char* between) {
+  std::string text;
+  for (const Json& item : list) text += (text.empty() ? "" : between) + text_of(item);
+  return text;
+}
+
+std::string properties(const Json& facts) {
+  std::string text = "order " + text_of(facts["order"]);
+  // Groups without a name are called by their order and factors, which stand here and in the next row.
+  if (facts.contains("name") && !facts["name"].get_ref<const std::string&>().starts_with("order "))
+    text += fmt::format(" ({})", facts["name"].get<std::string>());
+  for (const char* property : {"abelian", "nilpotent", "solvable", "perfect", "simple", "transitive", "primitive"})
+    if (facts.contains(property) && facts[property] == true) text += std::string(", ") + property;
+  return text;
+}
+
+std::string classes_in_words(const Json& list) {
+  std::string sizes;
+  for (std::size_t i = 0; i < std::min(list.size(), kShownClasses); ++i)
+    sizes += fmt::format("{}{}", i ? ", " : "", list[i]["size"].get<std::uint64_t>());
+  return fmt::format("{} conjugacy classes, of {}{} elements", list.size(), sizes,
+                     list.size() > kShownClasses ? ", …" : "");
+}
+
+}  // namespace
+
+std::string text_of(const Json& fact) {
+  if (fact.is_null()) return "not decided";
+  return fact.is_string() ? fact.get<std::string>() : fact.dump();
+}
+
+Json group_facts(const PermutationGroup& group) {
+  Json facts;
+  facts["degree"] = group.degree();
+  facts["order"] = exact_count(order(group).str());
+  facts["abelian"] = is_abelian(group);
+  facts["transitive"] = is_transitive(group);
+  if (group.degree() <= kMaxStructureDegree) add_structure(facts, by_few_generators(group));
+  return facts;
+}
+
+Json group_facts(const Dfa& dfa) {
+  if (dfa.states() <= kMaxGroupDegree) return group_facts(group_of_letters(dfa));
+  return {{"degree", dfa.states()}, {"limit", fmt::format("the order is computed up to {} states", kMaxGroupDegree)}};
+}
+
+std::vector<std::vector<std::string>> group_rows(const Json& facts) {
+  if (facts.contains("limit")) return {{"group", facts["limit"]}};
+  std::vector<std::vector<std::string>> rows{{"group", properties(facts)}};
+  if (!facts.contains("derived_series")) return rows;
+  rows.push_back(
+      {"", fmt::format("composition factors {}; G/G' = {}", text_of(facts["composition_factors"]),
+                       facts["abelian_invariants"].empty() ? "1" : "Z_" + joined(facts["abelian_invariants"], "×Z_"))});
+  rows.push_back(
+      {"", fmt::format("derived series {}; lower central series {}; centre {}", joined(facts["derived_series"], " > "),
+                       joined(facts["lower_central_series"], " > "), text_of(facts["centre"]))});
+  if (!facts["conjugacy_classes"].is_null()) rows.push_back({"", classes_in_words(facts["conjugacy_classes"])});
+  return rows;
 }
 
 }  // namespace krohn

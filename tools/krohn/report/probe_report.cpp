@@ -1,11 +1,10 @@
-#include "tools/krohn/report/plan_table.h"
+#include "tools/krohn/report/classification.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
 #include <nlohmann/json.hpp>
 
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 
 namespace krohn {
 namespace {

@@ -1,12 +1,12 @@
-#include "tools/krohn/report/run_findings.h"
+#include "tools/krohn/report/page_data.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 
-#include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
+#include "krohn/automata/operations/operations.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
@@ -20,8 +20,7 @@
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/page_data.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/report/verdict.h"
 
 namespace krohn {

@@ -16,8 +16,8 @@
 #include "tools/krohn/command.h"
 #include "tools/krohn/joined_ranks.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/report/check_summary.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
+#include "tools/krohn/report/verdict.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {

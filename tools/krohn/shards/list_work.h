@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "krohn/simulate/shards/item_workers.h"
 #include "krohn/simulate/shards/part_file.h"
 #include "tools/krohn/verb.h"
 

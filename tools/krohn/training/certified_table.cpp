@@ -1,4 +1,4 @@
-#include "tools/krohn/training/certified_table.h"
+#include "tools/krohn/training/table_report.h"
 
 #include <fmt/format.h>
 
@@ -24,10 +24,8 @@
 #include "krohn/simulate/train/tables/table_cell.h"
 #include "krohn/simulate/train/trained_run.h"
 #include "tools/krohn/models/run_folder.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/shards/list_work.h"
-#include "tools/krohn/training/table_report.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {

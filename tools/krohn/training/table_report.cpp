@@ -7,15 +7,14 @@
 #include <cmath>
 
 #include "krohn/gpu/device/device.h"
-#include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/tables/paper_tables.h"
 #include "krohn/simulate/train/tables/table_cell.h"
 #include "tools/krohn/joined_ranks.h"
-#include "tools/krohn/pictures/accuracy_plot.h"
+#include "tools/krohn/pictures/pictures.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 
 namespace krohn {
 namespace {

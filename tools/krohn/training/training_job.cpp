@@ -12,7 +12,7 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/constructions/files/network_file.h"
-#include "krohn/gpu/training/train_side_by_side.h"
+#include "krohn/gpu/training/device_training.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/arithmetic/parallel_for.h"
@@ -22,7 +22,7 @@
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/tasks_written.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 
 namespace krohn {
 

@@ -10,12 +10,11 @@
 #include "krohn/automata/monoid/properties.h"
 #include "krohn/groups/base/error.h"
 #include "tools/krohn/models/subject.h"
+#include "tools/krohn/progress.h"
 #include "tools/krohn/report/classification.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/shards/list_work.h"
 #include "tools/krohn/verb.h"
-#include "tools/krohn/watch.h"
 
 namespace krohn {
 namespace {

@@ -4,14 +4,13 @@
 
 #include <memory>
 
-#include "krohn/automata/expressions/expression.h"
 #include "krohn/automata/formats/format_file.h"
-#include "krohn/automata/operations/equivalence.h"
 #include "krohn/automata/operations/minimise.h"
+#include "krohn/automata/operations/operations.h"
+#include "krohn/automata/syntax/expression.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/prove/claims/certificate.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {

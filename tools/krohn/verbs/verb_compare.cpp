@@ -10,7 +10,7 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
-#include "krohn/automata/operations/equivalence.h"
+#include "krohn/automata/operations/operations.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
@@ -19,8 +19,7 @@
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/report/verdict.h"
 #include "tools/krohn/verb.h"
 

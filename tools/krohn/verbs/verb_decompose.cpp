@@ -5,22 +5,19 @@
 #include <memory>
 #include <optional>
 
+#include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/cascades/holonomy.h"
-#include "krohn/automata/cascades/prime_cascade.h"
 #include "krohn/automata/draw/draw.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/monoid/algebra.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/verb.h"
-#include "tools/krohn/watch.h"
 
 namespace krohn {
 namespace {

@@ -11,7 +11,7 @@
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
 #include "tools/krohn/models/subject.h"
-#include "tools/krohn/pictures/network_picture.h"
+#include "tools/krohn/pictures/pictures.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/verb.h"
 

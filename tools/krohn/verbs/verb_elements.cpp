@@ -8,14 +8,12 @@
 #include "krohn/automata/monoid/algebra.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/groups/transformations/transformation_monoid.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {

@@ -10,8 +10,7 @@
 #include "krohn/gpu/device/device.h"
 #include "krohn/groups/base/error.h"
 #include "tools/krohn/models/measured_model.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {

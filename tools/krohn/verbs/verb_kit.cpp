@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/groups/base/messages.h"
+#include "krohn/groups/base/error.h"
 #include "tools/krohn/models/kit.h"
 #include "tools/krohn/verb.h"
 

@@ -10,7 +10,7 @@
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/shards/part_file.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/shards/list_work.h"
 #include "tools/krohn/verb.h"
 

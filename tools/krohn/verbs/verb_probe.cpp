@@ -6,12 +6,12 @@
 #include <memory>
 
 #include "krohn/gpu/device/device.h"
-#include "krohn/gpu/probe/device_summers.h"
-#include "krohn/groups/base/messages.h"
+#include "krohn/gpu/device/device_summers.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/probe/probe_sums.h"
 #include "tools/krohn/command.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/plan_table.h"
+#include "tools/krohn/report/classification.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {

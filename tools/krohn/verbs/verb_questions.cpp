@@ -5,13 +5,12 @@
 #include <memory>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/automata/operations/product.h"
-#include "krohn/automata/questions/questions.h"
-#include "krohn/groups/base/messages.h"
+#include "krohn/automata/operations/operations.h"
+#include "krohn/automata/operations/questions.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "tools/krohn/models/subject.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {

@@ -2,8 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
+#include <string>
 
+#include "krohn/automata/dfa/dfa.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/constructions/checkpoints/checkpoint.h"
@@ -11,22 +17,127 @@
 #include "krohn/gpu/automata/stored_word.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/simulate/evaluate/evaluate.h"
+#include "krohn/simulate/evaluate/lanes/sample.h"
 #include "krohn/simulate/run/run_dfa.h"
-#include "krohn/simulate/tasks/task_automaton.h"
+#include "krohn/simulate/tasks/tasks.h"
+#include "krohn/simulate/words/word.h"
 #include "tools/krohn/joined_ranks.h"
 #include "tools/krohn/models/model_in_motion.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
+#include "tools/krohn/report/verdict.h"
 #include "tools/krohn/verb.h"
-#include "tools/krohn/word_source.h"
 
 namespace krohn {
 namespace {
+
+// The words that are read: written out, from a file, or random.
+
+/// A word that is stored, made slice by slice, or read from a file that may never end.
+class WordSource {
+ public:
+  /// `text` is a word in the letters of `dfa`, `file:PATH` (one word; line ends are no letters of it),
+  /// `random:LENGTH`, `accepted:LENGTH` (random among the words that `dfa` accepts), or `word:W` for a word that looks
+  /// like one of these. `dfa` outlives the word. Throws InputError for unknown letters and SystemError for unreadable
+  /// files.
+  static WordSource parse(const std::string& text, const Dfa& dfa, std::uint64_t seed);
+
+  /// The letters, or those that are stored when there are more.
+  std::uint64_t length() const { return length_; }
+  /// True for a word that goes on behind `letters()`: it can be read once, from first to last.
+  bool is_open() const { return rest_ != nullptr; }
+  /// The word that the slices are from, when it is random.
+  const std::optional<RandomWord>& random() const { return random_; }
+  /// The word, or its beginning when it is open; empty when it is random.
+  const Word& letters() const { return letters_; }
+  /// Letters from `first` on, at most out.size(). Returns how many; 0 at the end. `first` is where the last read ended.
+  /// Throws as `parse`.
+  std::size_t read(std::uint64_t first, std::span<Letter> out) const;
+  /// The word for a line of output: a typed one whole, as it was typed.
+  const std::string& title() const { return title_; }
+  /// The whole word as text; nothing for the words of files and for random ones.
+  const std::optional<std::string>& text() const { return text_; }
+
+ private:
+  Word letters_;
+  std::shared_ptr<WordStream> rest_;  ///< the words after letters_, if any
+  std::optional<RandomWord> random_;
+  std::uint64_t length_ = 0;
+  std::string title_;
+  std::optional<std::string> text_;
+};
+
+std::optional<std::string> after(const std::string& text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) return std::nullopt;
+  return text.substr(prefix.size());
+}
+
+constexpr std::size_t kMaxStored = std::size_t{1} << 26;  // 256 MiB
+
+/// The first word of the stream, up to `most` letters.
+Word read_beginning(WordStream& stream, std::size_t most) {
+  constexpr std::size_t kBlock = 1 << 16;
+  Word word;
+  if (!stream.next_word()) return word;
+  for (std::size_t count = kBlock; count > 0 && word.size() < most;) {
+    const std::size_t length = word.size();
+    word.resize(std::min(length + kBlock, most));
+    count = stream.read(std::span(word).subspan(length));
+    word.resize(length + count);
+  }
+  return word;
+}
+
+/// Where a word comes from that may be longer than memory.
+std::shared_ptr<WordStream> stream_of(const std::string& text, const Dfa& dfa, std::uint64_t seed) {
+  if (const auto path = after(text, "file:")) return std::make_shared<WordFile>(*path, dfa.alphabet());
+  if (const auto length = after(text, "accepted:"))
+    return std::make_shared<AcceptedWordStream>(dfa, parse_count(*length, text), 1, seed);
+  return nullptr;
+}
+
+WordSource WordSource::parse(const std::string& text, const Dfa& dfa, std::uint64_t seed) {
+  WordSource word;
+  if (const auto length = after(text, "random:")) {
+    word.random_ = RandomWord(dfa.letters(), seed);
+    word.length_ = parse_count(*length, text);
+    word.title_ = fmt::format("random word of {} (seed {})", counted(word.length_, "letter"), seed);
+    return word;
+  }
+  if (auto stream = stream_of(text, dfa, seed)) {
+    word.letters_ = read_beginning(*stream, kMaxStored);
+    if (word.letters_.size() == kMaxStored) word.rest_ = std::move(stream);
+  } else {
+    word.text_ = after(text, "word:").value_or(text);
+    word.letters_ = dfa.alphabet().parse_word(*word.text_);
+  }
+  word.length_ = word.letters_.size();
+  const std::string letters = counted(word.length_, "letter");
+  if (text.starts_with("accepted:")) {
+    word.title_ = quoted_word(dfa.alphabet(), word.letters_) + (word.is_open() ? " and what follows" : "");
+    if (!word.is_open()) word.text_ = dfa.alphabet().format_word(word.letters_);
+  } else if (!word.text_) {
+    word.title_ = fmt::format("{} ({}{})", visible(text), letters, word.is_open() ? " and what follows" : "");
+  } else {
+    word.title_ = word.length_ == 0 ? "the empty word" : fmt::format("\"{}\" ({})", visible(*word.text_), letters);
+  }
+  return word;
+}
+
+std::size_t WordSource::read(std::uint64_t first, std::span<Letter> out) const {
+  if (first >= length_) return rest_ == nullptr ? 0 : rest_->read(out);
+  const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), length_ - first));
+  if (random_)
+    random_->fill(first, out.first(count));
+  else
+    std::copy_n(letters_.begin() + static_cast<std::ptrdiff_t>(first), count, out.begin());
+  return count;
+}
+
+// The verb.
 
 constexpr std::size_t kChunk = 1 << 16;
 constexpr std::uint64_t kLongestTrace = 1'000'000;

@@ -14,16 +14,14 @@
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/constructions/smallest/smallest.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/group_elements.h"
-#include "krohn/groups/structure/series.h"
+#include "krohn/groups/structure/composition.h"
 #include "krohn/groups/transformations/transformation_monoid.h"
 #include "tools/krohn/models/subject.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/progress.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/verb.h"
-#include "tools/krohn/watch.h"
 
 namespace krohn {
 namespace {

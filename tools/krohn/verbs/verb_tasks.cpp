@@ -11,8 +11,7 @@
 #include "krohn/simulate/tasks/tasks.h"
 #include "tools/krohn/models/tasks_written.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/report/json_output.h"
-#include "tools/krohn/report/table.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {

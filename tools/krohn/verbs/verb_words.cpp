@@ -6,15 +6,13 @@
 #include <random>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/automata/operations/equivalence.h"
+#include "krohn/automata/operations/accepted_words.h"
 #include "krohn/automata/operations/minimise.h"
-#include "krohn/automata/operations/product.h"
-#include "krohn/automata/words/accepted_words.h"
-#include "krohn/automata/words/count.h"
+#include "krohn/automata/operations/operations.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
 #include "tools/krohn/models/subject.h"
-#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {

@@ -4,24 +4,22 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "krohn/automata/dfa/shown_word.h"
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/draw/draw.h"
 #include "krohn/automata/formats/format_file.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/monoid/algebra.h"
-#include "krohn/automata/operations/equivalence.h"
+#include "krohn/automata/operations/accepted_words.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/operations/nfa_operations.h"
 #include "krohn/automata/operations/operations.h"
-#include "krohn/automata/questions/questions.h"
-#include "krohn/automata/regex/regex_of.h"
-#include "krohn/automata/words/accepted_words.h"
-#include "krohn/automata/words/count.h"
+#include "krohn/automata/operations/questions.h"
+#include "krohn/automata/syntax/regex.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/report/classification.h"
-#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/output.h"
 #include "tools/python/bindings/bindings.h"
 
 namespace krohn::python {

@@ -13,9 +13,9 @@
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/checkpoints/checkpoint_model.h"
 #include "krohn/simulate/learned/trained_reader.h"
-#include "krohn/simulate/tasks/task_automaton.h"
+#include "krohn/simulate/tasks/tasks.h"
 #include "tools/krohn/models/run_folder.h"
-#include "tools/krohn/report/json_output.h"
+#include "tools/krohn/report/output.h"
 #include "tools/python/bindings/bindings.h"
 
 namespace krohn::python {

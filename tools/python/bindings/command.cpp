@@ -8,10 +8,14 @@
 #include <nanobind/stl/vector.h>
 
 #include "krohn/automata/formats/json.h"
+#include "krohn/constructions/network/network.h"
+#include "krohn/simulate/probe/probe_sums.h"
 #include "tools/krohn/command.h"
 #include "tools/krohn/models/kit.h"
 #include "tools/krohn/models/subject.h"
-#include "tools/krohn/pictures/accuracy_plot.h"
+#include "tools/krohn/pictures/pictures.h"
+#include "tools/krohn/report/classification.h"
+#include "tools/krohn/report/output.h"
 #include "tools/krohn/report/page_data.h"
 #include "tools/python/bindings/bindings.h"
 
@@ -69,5 +73,28 @@ void bind_command(nb::module_& module) {
   module.def("accuracy_picture", &accuracy_picture, unlocked, "title"_a, "curves"_a, "trained_from"_a, "trained_to"_a);
   module.def("kit", &kit, unlocked, "folder"_a, "seed"_a);
 }
+
+// Which arithmetic a function of Python's has.
+
+namespace {
+
+using nb::literals::operator""_a;
+
+/// The result, as JSON and in words.
+std::pair<std::string, std::string> probe(const nb::callable& dot, const std::string& format, std::uint32_t terms,
+                                          std::uint64_t compare) {
+  const SumOfProducts sum = [&](std::span<const double> left, std::span<const double> right) {
+    const auto given = [](std::span<const double> numbers) {
+      return nb::cast(owned(std::vector<double>(numbers.begin(), numbers.end()), {numbers.size()}));
+    };
+    return nb::cast<double>(dot(given(left), given(right)));
+  };
+  const SumsSeen seen = probe_sums(parse_precision(format), sum, {.terms = terms, .compare = compare});
+  return {json_text(probe_json(seen)), probe_text(seen)};
+}
+
+}  // namespace
+
+void bind_probe(nb::module_& module) { module.def("probe", &probe, "dot"_a, "format"_a, "terms"_a, "compare"_a); }
 
 }  // namespace krohn::python

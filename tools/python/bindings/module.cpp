@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/messages.h"
 #include "krohn/groups/base/time_limit.h"
 #include "tools/python/bindings/bindings.h"
 

@@ -1,16 +1,10 @@
-#include <doctest/doctest.h>
-
-#include <bit>
-#include <cmath>
-#include <map>
-
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/evaluate/lanes/batch.h"
 #include "krohn/simulate/evaluate/lanes/sample.h"
 #include "tests/simulate/formed_networks.h"
 #include "tests/simulate/hand_built.h"
 #include "tests/simulate/reference_evaluator.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 using namespace krohn::hand_built;

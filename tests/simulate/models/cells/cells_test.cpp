@@ -1,24 +1,16 @@
 // Nonlinear cells: their functions against a wider format, and cells that saturate into automata.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstring>
-
 #include "krohn/automata/language.h"
 #include "krohn/constructions/files/safetensors.h"
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/cells/cell_network.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/operations/operations_reader.h"
-#include "krohn/simulate/prove/machine/certify_reader.h"
-#include "krohn/simulate/prove/machine/reader_run.h"
+#include "krohn/simulate/prove/pairs/certify_reader.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "tests/automata/random_automata.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

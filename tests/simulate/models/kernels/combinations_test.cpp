@@ -1,16 +1,11 @@
 // Rows that combine few others, norms of what coefficients stand for, and gates with a scale: on every instruction set
 // beside what they mean, written out in double, and gradients beside finite differences of that.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
 #include "krohn/groups/base/random.h"
 #include "krohn/simulate/evaluate/lanes/lane_kernel_table.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
-#include "tests/simulate/models/kernels/lists_difference.h"
+#include "tests/simulate/models/kernels/lists.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

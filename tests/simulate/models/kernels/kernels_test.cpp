@@ -1,15 +1,8 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <vector>
-
 #include "krohn/simulate/evaluate/lanes/lane_kernel_table.h"
-#include "krohn/simulate/models/cells/cells.h"
+#include "krohn/simulate/models/cells/cell_network.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
-#include "tests/simulate/models/kernels/lists_difference.h"
-#include "tests/simulate/models/kernels/small_integers.h"
+#include "tests/simulate/models/kernels/lists.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

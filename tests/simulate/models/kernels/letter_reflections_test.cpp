@@ -1,16 +1,11 @@
 // Reflections by the letters that tokens read: on every instruction set beside states written out letter after letter,
 // and gradients beside finite differences of them.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
 #include "krohn/groups/base/random.h"
 #include "krohn/simulate/evaluate/lanes/lane_kernel_table.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
-#include "tests/simulate/models/kernels/lists_difference.h"
+#include "tests/simulate/models/kernels/lists.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

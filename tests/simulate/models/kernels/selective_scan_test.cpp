@@ -1,15 +1,9 @@
 // Mamba's recurrence: in double by the formula and its derivative written out, every instruction set beside that.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <span>
-
 #include "krohn/simulate/evaluate/lanes/lane_kernel_table.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
-#include "tests/simulate/models/kernels/lists_difference.h"
-#include "tests/simulate/models/kernels/small_integers.h"
+#include "tests/simulate/models/kernels/lists.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,16 +1,12 @@
 // The loops of training: every instruction set in float, the portable loops in double, and the formulas written out;
 // on small integers, where nothing rounds, for scans and products.
 
-#include <doctest/doctest.h>
-
-#include <cmath>
 #include <complex>
-#include <span>
 
 #include "krohn/simulate/evaluate/lanes/lane_kernel_table.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
-#include "tests/simulate/models/kernels/lists_difference.h"
-#include "tests/simulate/models/kernels/small_integers.h"
+#include "tests/simulate/models/kernels/lists.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

@@ -1,19 +1,11 @@
 // One layer of another library that is an automaton: every small automaton against its own table, and what the layers
 // keep bit for bit.
 
-#include "krohn/simulate/models/stock/exact_stock.h"
-
-#include <doctest/doctest.h>
-
-#include <memory>
-#include <numeric>
-
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/minimise.h"
-#include "krohn/groups/base/error.h"
-#include "krohn/simulate/models/stock/stock_operations.h"
+#include "krohn/simulate/models/stock/stock_layers.h"
 #include "krohn/simulate/operations/operations_reader.h"
-#include "tests/error_of.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 using namespace krohn::test;

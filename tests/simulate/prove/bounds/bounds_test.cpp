@@ -1,14 +1,7 @@
-#include <doctest/doctest.h>
 #include <boost/multiprecision/cpp_int.hpp>
 
-#include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <numbers>
-
 #include "krohn/automata/language.h"
-#include "krohn/constructions/build/build_permutation.h"
-#include "krohn/constructions/build/build_rotation.h"
+#include "krohn/constructions/build/builders.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"
 #include "krohn/simulate/arithmetic/interval.h"
 #include "krohn/simulate/check/certificate_file.h"
@@ -17,14 +10,14 @@
 #include "krohn/simulate/evaluate/nearest_codeword.h"
 #include "krohn/simulate/learned/spectrum.h"
 #include "krohn/simulate/prove/bounds/bounds.h"
-#include "krohn/simulate/prove/bounds/bounds_machine.h"
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
-#include "tests/simulate/certify_options.h"
 #include "tests/simulate/hand_built.h"
+#include "tests/simulate/proving.h"
 #include "tests/simulate/random_networks.h"
 #include "tests/simulate/reference_evaluator.h"
 #include "tests/simulate/replayed_search.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 using namespace krohn::hand_built;

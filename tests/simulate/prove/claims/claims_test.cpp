@@ -1,13 +1,13 @@
 #include <doctest/doctest.h>
 
 #include "krohn/automata/cascades/holonomy.h"
-#include "krohn/constructions/build/cascade_network.h"
+#include "krohn/constructions/build/builders.h"
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/claims/closed_layer.h"
 #include "krohn/simulate/prove/claims/unit_moves.h"
 #include "krohn/simulate/prove/self_check.h"
-#include "tests/simulate/certify_options.h"
 #include "tests/simulate/hand_built.h"
+#include "tests/simulate/proving.h"
 
 using namespace krohn;
 using namespace krohn::hand_built;

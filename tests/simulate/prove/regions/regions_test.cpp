@@ -2,19 +2,6 @@
 // accepted.
 #include "krohn/simulate/prove/regions/close_regions.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <map>
-#include <memory>
-#include <optional>
-#include <random>
-#include <string>
-
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/simulate/check/certificate_file.h"
@@ -29,9 +16,8 @@
 #include "krohn/simulate/prove/regions/interval_lists.h"
 #include "krohn/simulate/prove/self_check.h"
 #include "krohn/simulate/prove/verify.h"
-#include "krohn/simulate/tasks/task_automaton.h"
 #include "krohn/simulate/tasks/tasks.h"
-#include "tests/error_of.h"
+#include "tests/testing.h"
 
 using namespace krohn;
 

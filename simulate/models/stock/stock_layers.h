@@ -1,0 +1,112 @@
+// simulate/models/stock/stock_layers.h — recurrent layers of other libraries: their shapes, kinds and tensors, what
+// they compute as lists of operations, and weights by which they are automata.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "krohn/automata/dfa/dfa.h"
+#include "krohn/constructions/files/safetensors.h"
+#include "krohn/simulate/prove/claims/operations.h"
+
+namespace krohn {
+
+/// A stack of one kind of layer, between an embedding and a linear read-out.
+struct StockShape {
+  std::string kind;                     ///< a name among stock_kinds
+  std::uint32_t layers = 1, width = 1;  ///< numbers that a layer takes and gives
+  std::uint32_t mlp = 0;                ///< units of the SwiGLU behind each layer; 0: there is none
+  bool residual = false;                ///< every layer (and MLP) has a norm before it and is added to its input
+  bool final_norm = false;              ///< a norm before the read-out
+  double norm_epsilon = 1e-5;           ///< of those norms
+  double logit_cap = 0;                 ///< c: logits become c tanh(logit / c); 0: they stay
+  std::map<std::string, double, std::less<>> numbers;  ///< the kind's other numbers, by name
+
+  std::size_t count(std::string_view name) const { return static_cast<std::size_t>(number(name)); }
+  double number(std::string_view name) const;
+  friend bool operator==(const StockShape&, const StockShape&) = default;
+};
+
+/// A tensor of a layer, under the name that its library gives it.
+struct StockTensor {
+  std::string name;
+  Shape shape;  ///< an extent of 0: this layer has none
+};
+
+/// The facts about a kind besides its tensors.
+struct StockNumber {
+  enum class Type : std::uint8_t { kSize, kFlag, kReal };
+  std::string_view name;
+  double usual = 0;
+  Type type = Type::kSize;
+};
+
+struct StockKind {
+  std::string_view name;
+  std::vector<StockNumber> numbers;
+  /// Its tensors, by the names of the library.
+  std::vector<StockTensor> (*tensors)(const StockShape&);
+};
+
+const std::vector<StockKind>& stock_kinds();
+
+/// The kind of that name, or null.
+const StockKind* find_stock_kind(std::string_view name);
+
+/// Every number of the kind at its usual value.
+StockShape usual_stock_shape(const StockKind& kind);
+
+/// Every tensor of the stack: embedding.weight [letters, width], those of layers.0.mixer., …, layers.0.norm.weight,
+/// layers.0.mlp.…, norm.weight, head.weight and head.bias.
+std::vector<StockTensor> stock_tensors(const StockShape& shape, std::uint64_t letters, std::uint64_t labels);
+
+// Stacks of layers of other libraries between an embedding and a linear
+// read-out, as lists of operations:
+//
+//   x ← embedding of the letter
+//   every layer:   x ← x + layer(norm(x)),   x ← x + W_down (silu(W_gate norm(x)) (W_up norm(x)))
+//   logits = W norm(x) + b, or c tanh(logits / c)          norms are RMS norms
+//
+// Without residuals, x ← layer(x). Every product, sum, quotient and root is rounded by itself, and sums run from the
+// first term to the last, from the bias on; the functions are softplus64, log sigmoid, logistic, tanh and exp of
+// docs/reference/certificate-file.md.
+
+struct StockOperations {
+  Operations operations;  ///< a token is a letter
+  std::vector<std::pair<std::size_t, std::size_t>>
+      states;  ///< by layer: where its recurrent state begins, and its size
+};
+
+/// The tensors are those of stock_tensors.
+StockOperations stock_operations(const StockShape& shape, const TensorFile& tensors, Precision format);
+
+// Weights by which one bare layer of another library is an automaton: what it remembers is one of finitely many codes,
+// bit for bit. One-hot embedding, the layer, a read-out of one row for each output; right after every letter.
+
+struct ExactStock {
+  StockShape shape;
+  TensorFile tensors;  ///< by the names of stock_tensors
+};
+
+/// Any automaton, in xlstm's sLSTM: with the input gate at e^0 and the forget gate at e^−1000 = 0 the cell is tanh of
+/// its recurrent sum, and its units those of the saturated RNN (simulate/models/cells/cell_network.h), ±1. Throws
+/// LimitError past 4,096 units: states times letters, and one.
+ExactStock exact_slstm(const Dfa& automaton);
+
+/// Automata of which every letter keeps all states or takes all to one. A head of Mamba-2 stands for every state: a
+/// step of 0 keeps it, one of 1,024 leaves e^−1024 = 0 of it and writes. Throws InputError naming a letter that does
+/// anything else.
+ExactStock exact_mamba2(const Dfa& automaton);
+
+/// The same automata in the mLSTM of transformers, exact in fp32 alone. Its gates are capped at ±15, so that over the
+/// reals a kept state decays by σ(15) = 1 − 3·10⁻⁷ a letter; but the layer keeps the logarithm of its scale apart, and
+/// 15 + log σ(15) rounds to 15: the factor is e^(15 − 15) = 1. A state that is overwritten leaves a rest of 3·10⁻⁷ of
+/// itself, which one of the next letter rounds away.
+ExactStock exact_mlstm(const Dfa& automaton);
+
+}  // namespace krohn
