@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/automata/temporal/valued_automaton.h"
@@ -50,8 +51,8 @@ Dfa ltlf_automaton(std::string_view formula, const TemporalOptions& options = {}
 /// exponential in the formula.
 Dfa past_ltl_automaton(std::string_view formula, const TemporalOptions& options = {});
 
-/// The minimal automaton of a formula over valuations without its letters, if they are more than `max_letters`.
-std::optional<ValuedGraph> graph_of_many_letters(std::string_view formula, bool is_past, std::size_t max_letters,
-                                                 const TemporalOptions& options);
+/// The minimal automaton of a formula over valuations; without its letters, if they are more than `max_letters`.
+std::variant<Dfa, ValuedGraph> automaton_over_valuations(std::string_view formula, bool is_past,
+                                                         std::size_t max_letters, const TemporalOptions& options);
 
 }  // namespace krohn

@@ -45,14 +45,11 @@ struct ValuedGraph {
 ValuedGraph graph_of(std::shared_ptr<const DecisionDiagrams> diagrams, ValuedAutomaton automaton,
                      std::vector<std::string> propositions);
 
-/// True if some states tell more than `most` classes of valuations apart.
-bool has_more_letters(DecisionDiagrams& diagrams, const ValuedAutomaton& automaton, std::size_t most);
-
 /// The same with a letter for each class of valuations that some state tells apart, in the order of their least
 /// valuations by the names of the propositions, named as by ValuationClasses; `propositions` are those of the
-/// variables. Canonical where the automaton is minimal. Throws LimitError past 2^26 entries of its table and of those
-/// on the way.
-Dfa with_letters(const std::shared_ptr<DecisionDiagrams>& diagrams, const ValuedAutomaton& automaton,
-                 const std::vector<std::string>& propositions);
+/// variables. Canonical where the automaton is minimal. Nothing if they are more than `most` letters. Throws LimitError
+/// past 2^26 entries of its table and of those on the way.
+std::optional<Dfa> with_letters(const std::shared_ptr<DecisionDiagrams>& diagrams, const ValuedAutomaton& automaton,
+                                const std::vector<std::string>& propositions, std::size_t most);
 
 }  // namespace krohn
