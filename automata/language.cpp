@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "krohn/automata/formats/formats.h"
 #include "krohn/automata/formats/format_file.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/syntax/expression.h"
@@ -85,10 +86,11 @@ std::vector<std::string> files_of_language(const std::string& language, const La
     } catch (const Error&) {  // no expression: reading it says so
     }
   if (!prefix_of_language(language).empty() || language == "-") return files;
-  const std::filesystem::path path(language);
   files.push_back(language);
-  files.push_back(std::filesystem::path(path).replace_extension(".syms").string());
-  files.push_back((path / "automaton.json").string());  // of a checkpoint's folder
+  for (std::string& table : symbol_tables_beside(language)) files.push_back(std::move(table));
+  // Of the folders of a checkpoint and of `compile --target torch`.
+  for (const char* file : {"automaton.json", "model.safetensors"})
+    files.push_back((std::filesystem::path(language) / file).string());
   return files;
 }
 

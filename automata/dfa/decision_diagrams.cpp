@@ -143,9 +143,13 @@ class Sums {
 
   std::string name(Ref function) {
     if (function == DecisionDiagrams::leaf(1)) return "true";
-    Cube path;
     std::vector<Cube> cubes;
-    cover(function, function, path, cubes);
+    if (auto only = cube(function)) {
+      cubes.push_back(*std::move(only));
+    } else {
+      Cube path;
+      cover(function, function, path, cubes);
+    }
     // By length and then by name, which is from the last variable to the first.
     const auto order = [](const Cube& cube) {
       std::vector<std::pair<std::int64_t, bool>> literals;
@@ -168,6 +172,19 @@ class Sums {
 
  private:
   using Cube = std::vector<std::pair<std::uint32_t, bool>>;
+
+  /// The only product, if the function is one.
+  std::optional<Cube> cube(Ref function) const {
+    Cube literals;
+    while (function != DecisionDiagrams::leaf(1)) {
+      const Ref low = diagrams_.low(function), high = diagrams_.high(function);
+      const bool holds = low == DecisionDiagrams::leaf(0);
+      if (!holds && high != DecisionDiagrams::leaf(0)) return std::nullopt;
+      literals.emplace_back(diagrams_.variable_of(function), holds);
+      function = holds ? high : low;
+    }
+    return literals;
+  }
 
   /// Adds cubes, each with the literals of `path` before, that hold wherever `least` does and nowhere but where `most`
   /// does. The function that they add up to.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <unordered_set>
 
 #include "krohn/groups/base/error.h"
@@ -320,6 +321,13 @@ std::string write_symbol_table(const Alphabet& alphabet) {
   for (Letter letter = 0; letter < alphabet.size(); ++letter)
     fmt::format_to(std::back_inserter(text), "{}\t{}\n", alphabet.name(letter), std::uint64_t{letter} + 1);
   return text;
+}
+
+std::vector<std::string> symbol_tables_beside(const std::string& path) {
+  std::vector<std::string> tables;
+  for (const char* extension : {".syms", ".isyms", ".osyms"})
+    tables.push_back(std::filesystem::path(path).replace_extension(extension).string());
+  return tables;
 }
 
 }  // namespace krohn

@@ -66,14 +66,10 @@ std::string lower_case(std::string_view text) {
 
 std::string extension_of(const std::string& path) { return lower_case(fs::path(path).extension().string()); }
 
-/// krohn's name for the table; OpenFst's and pyfoma's tools write one for the input and one for the output.
-std::string symbols_beside(const std::string& path) { return fs::path(path).replace_extension(".syms").string(); }
-
 std::optional<std::string> find_symbols_beside(const std::string& path) {
   std::error_code error;
-  for (const char* extension : {".syms", ".isyms", ".osyms"})
-    if (std::string table = fs::path(path).replace_extension(extension).string(); fs::exists(table, error))
-      return table;
+  for (std::string& table : symbol_tables_beside(path))
+    if (fs::exists(table, error)) return std::move(table);
   return std::nullopt;
 }
 
@@ -380,7 +376,7 @@ void write_automaton_file(const Dfa& dfa, const std::string& path, std::optional
                      "without a symbol table, the number 0 of AT&T text is the empty word, where all letters are "
                      "numbers; write to a file, which gets a table");
   if (*format == FileFormat::kAtt && path != "-")
-    write_file(symbols_beside(path), write_symbol_table(with_single_characters(dfa).alphabet()));
+    write_file(symbol_tables_beside(path).front(), write_symbol_table(with_single_characters(dfa).alphabet()));
   write_file(path, text);
 }
 

@@ -77,6 +77,11 @@ struct AttSymbols {
 /// has in every table, are left out.
 AttSymbols read_symbol_table(std::string_view text, std::string_view where, const LanguageOptions& options = {});
 
+/// The names of tables with which AT&T text at `path` is read, the first that is there: the same with `.syms`, which
+/// krohn writes, `.isyms` or `.osyms`, of which OpenFst's and pyfoma's tools write one for the input and one for the
+/// output.
+std::vector<std::string> symbol_tables_beside(const std::string& path);
+
 /// Reads an acceptor. Rows are
 ///     source target label              an arc
 ///     source target label label        the same, input and output

@@ -360,6 +360,21 @@ Word greedy_word(const Dfa& dfa, const MeetingPairs& pairs) {
   return word;
 }
 
+/// The first state of each component that no word leaves.
+std::vector<State> ends(const Dfa& dfa) {
+  const Components components = strongly_connected_components(dfa);
+  std::vector<bool> is_done(components.count);
+  for (State state = 0; state < dfa.states(); ++state)
+    for (const State next : dfa.row(state))
+      if (components.of[next] != components.of[state]) is_done[components.of[state]] = true;
+  std::vector<State> first;
+  for (State state = 0; state < dfa.states(); ++state) {
+    if (!is_done[components.of[state]]) first.push_back(state);
+    is_done[components.of[state]] = true;
+  }
+  return first;
+}
+
 /// A word or a pair that fails its check is a fault of krohn's, and nothing may be claimed on it.
 void require(bool checked) {
   if (!checked) throw Error("the witness of \"synchronising\" failed its check; please report this");
@@ -377,21 +392,31 @@ Synchronisation synchronise(const Dfa& dfa, std::uint64_t max_sets) {
     found.is_shortest = true;
     return found;
   }
-  if (std::uint64_t{dfa.states()} * dfa.states() / 2 > kMaxPairs / std::max<Letter>(1, dfa.letters())) {
-    found.limit =
-        fmt::format("the pairs of {} states are too many to compare under {} letters", dfa.states(), dfa.letters());
-    return found;
-  }
-  const MeetingPairs pairs(dfa);
-  if (const auto apart = pairs.apart()) {
-    std::tie(found.first, found.second) = *apart;
+  const auto never = [&](State p, State q) {
+    found.first = p, found.second = q;
     found.answer = Answer::kNo;
-    require(never_meet(dfa, found.first, found.second));
+    require(never_meet(dfa, p, q));
     return found;
-  }
-  std::optional<Word> word = shortest_resetting_word(dfa, max_sets);
+  };
+  const std::vector<State> closed = ends(dfa);
+  if (closed.size() > 1) return never(closed[0], closed[1]);
+  const bool has_sink = std::ranges::count(dfa.row(closed[0]), closed[0]) == std::ptrdiff_t{dfa.letters()};
+  std::optional<Word> word;
+  if (has_sink) word = shortest_resetting_word(dfa, max_sets);  // there is one, whatever the pairs do
   found.is_shortest = word.has_value();
-  found.word = word ? *std::move(word) : greedy_word(dfa, pairs);
+  if (!word) {
+    if (std::uint64_t{dfa.states()} * dfa.states() / 2 > kMaxPairs / std::max<Letter>(1, dfa.letters())) {
+      found.limit = fmt::format("the pairs of {} states are too many to compare under {}", with_thousands(dfa.states()),
+                                counted(dfa.letters(), "letter"));
+      return found;
+    }
+    const MeetingPairs pairs(dfa);
+    if (const auto apart = pairs.apart()) return never(apart->first, apart->second);
+    if (!has_sink) word = shortest_resetting_word(dfa, max_sets);
+    found.is_shortest = word.has_value();
+    if (!word) word = greedy_word(dfa, pairs);
+  }
+  found.word = *std::move(word);
   found.answer = Answer::kYes;
   const std::vector<State> images = images_of_word(dfa, found.word);
   require(std::ranges::count(images, images.front()) == std::ptrdiff_t{dfa.states()});

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <ranges>
 #include <set>
 #include <span>
 #include <unordered_set>
@@ -322,6 +323,20 @@ std::optional<bool> is_regular_word(const Dfa& dfa, std::span<const Letter> word
 }
 
 bool never_meet(const Dfa& dfa, State p, State q) {
+  const auto reached_from = [&](State start) {
+    std::vector<bool> reached(dfa.states());
+    reached[start] = true;
+    for (std::vector<State> open{start}; !open.empty();) {
+      const State state = open.back();
+      open.pop_back();
+      for (const State next : dfa.row(state))
+        if (!reached[next]) reached[next] = true, open.push_back(next);
+    }
+    return reached;
+  };
+  const std::vector<bool> from_p = reached_from(p), from_q = reached_from(q);
+  const auto is_common = [&](State state) { return from_p[state] && from_q[state]; };
+  if (std::ranges::none_of(std::views::iota(State{0}, dfa.states()), is_common)) return true;
   std::unordered_set<std::uint64_t> met;
   std::vector<std::pair<State, State>> open{{p, q}};
   while (!open.empty()) {

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 #include "krohn/automata/dfa/decision_diagrams.h"
@@ -522,11 +523,9 @@ class OverValuations {
     for (const std::size_t i : place) holds_.push_back(diagrams_->variable(static_cast<std::uint32_t>(i)));
   }
 
-  Dfa automaton(bool at_the_end) { return with_letters(diagrams_, valued(at_the_end), propositions_); }
-
-  std::optional<ValuedGraph> graph(bool at_the_end, std::size_t max_letters) {
+  std::variant<Dfa, ValuedGraph> automaton(bool at_the_end, std::size_t max_letters) {
     ValuedAutomaton automaton = valued(at_the_end);
-    if (!has_more_letters(*diagrams_, automaton, max_letters)) return std::nullopt;
+    if (auto dfa = with_letters(diagrams_, automaton, propositions_, max_letters)) return *std::move(dfa);
     return graph_of(diagrams_, std::move(automaton), propositions_);
   }
 
@@ -611,7 +610,7 @@ class OverValuations {
 Dfa automaton_of(const TemporalFormula& formula, bool at_the_end, const TemporalOptions& options,
                  std::string_view what) {
   if (options.propositions == Propositions::kLetters) return over_letters(formula, at_the_end, options, what);
-  return OverValuations(formula, options).automaton(at_the_end);
+  return std::get<Dfa>(OverValuations(formula, options).automaton(at_the_end, SIZE_MAX));
 }
 
 TemporalFormula parse_past(std::string_view text) {
@@ -631,10 +630,10 @@ Dfa past_ltl_automaton(std::string_view text, const TemporalOptions& options) {
   return automaton_of(parse_past(text), true, options, "pltl");
 }
 
-std::optional<ValuedGraph> graph_of_many_letters(std::string_view text, bool is_past, std::size_t max_letters,
-                                                 const TemporalOptions& options) {
+std::variant<Dfa, ValuedGraph> automaton_over_valuations(std::string_view text, bool is_past, std::size_t max_letters,
+                                                         const TemporalOptions& options) {
   const TemporalFormula formula = is_past ? parse_past(text) : parse_temporal(text, "ltlf");
-  return OverValuations(formula, options).graph(is_past, max_letters);
+  return OverValuations(formula, options).automaton(is_past, max_letters);
 }
 
 }  // namespace krohn

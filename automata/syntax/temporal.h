@@ -19,6 +19,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "krohn/automata/dfa/decision_diagrams.h"
@@ -60,15 +61,12 @@ struct ValuedGraph {
 ValuedGraph graph_of(std::shared_ptr<const DecisionDiagrams> diagrams, ValuedAutomaton automaton,
                      std::vector<std::string> propositions);
 
-/// True if some states tell more than `most` classes of valuations apart.
-bool has_more_letters(DecisionDiagrams& diagrams, const ValuedAutomaton& automaton, std::size_t most);
-
 /// The same with a letter for each class of valuations that some state tells apart, in the order of their least
 /// valuations by the names of the propositions, named as by ValuationClasses; `propositions` are those of the
-/// variables. Canonical where the automaton is minimal. Throws LimitError past 2^26 entries of its table and of those
-/// on the way.
-Dfa with_letters(const std::shared_ptr<DecisionDiagrams>& diagrams, const ValuedAutomaton& automaton,
-                 const std::vector<std::string>& propositions);
+/// variables. Canonical where the automaton is minimal. Nothing if they are more than `most` letters. Throws LimitError
+/// past 2^26 entries of its table and of those on the way.
+std::optional<Dfa> with_letters(const std::shared_ptr<DecisionDiagrams>& diagrams, const ValuedAutomaton& automaton,
+                                const std::vector<std::string>& propositions, std::size_t most);
 
 /// `--alphabet valuations`: any propositions hold at a position.
 inline constexpr std::string_view kValuationsAlphabet = "valuations";
@@ -96,8 +94,8 @@ Dfa ltlf_automaton(std::string_view formula, const TemporalOptions& options = {}
 /// exponential in the formula.
 Dfa past_ltl_automaton(std::string_view formula, const TemporalOptions& options = {});
 
-/// The minimal automaton of a formula over valuations without its letters, if they are more than `max_letters`.
-std::optional<ValuedGraph> graph_of_many_letters(std::string_view formula, bool is_past, std::size_t max_letters,
-                                                 const TemporalOptions& options);
+/// The minimal automaton of a formula over valuations; without its letters, if they are more than `max_letters`.
+std::variant<Dfa, ValuedGraph> automaton_over_valuations(std::string_view formula, bool is_past,
+                                                         std::size_t max_letters, const TemporalOptions& options);
 
 }  // namespace krohn

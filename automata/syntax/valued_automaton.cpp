@@ -209,22 +209,18 @@ ValuedGraph graph_of(std::shared_ptr<const DecisionDiagrams> diagrams, ValuedAut
   return {std::move(graph), std::move(diagrams), std::move(automaton), std::move(propositions)};
 }
 
-bool has_more_letters(DecisionDiagrams& diagrams, const ValuedAutomaton& automaton, std::size_t most) {
+std::optional<Dfa> with_letters(const std::shared_ptr<DecisionDiagrams>& diagrams, const ValuedAutomaton& automaton,
+                                const std::vector<std::string>& propositions, std::size_t most) {
   const std::vector<Ref> rows = distinct_rows(automaton);
-  constexpr std::ptrdiff_t kSome = 32;  // often enough already
-  const auto some = rows.begin() + std::min(kSome, std::ssize(rows));
-  return std::ranges::any_of(std::array{some, rows.end()}, [&](const auto end) {
-    Columns classes(diagrams, most);
-    classes.split({rows.begin(), end});
-    return classes.columns().size() > most;
-  });
-}
-
-Dfa with_letters(const std::shared_ptr<DecisionDiagrams>& diagrams, const ValuedAutomaton& automaton,
-                 const std::vector<std::string>& propositions) {
-  const std::vector<Ref> rows = distinct_rows(automaton);
-  Columns classes(*diagrams, SIZE_MAX);
+  constexpr std::ptrdiff_t kSome = 32;  // often tell more classes apart already
+  if (most != SIZE_MAX && std::ssize(rows) > kSome) {
+    Columns some(*diagrams, most);
+    some.split({rows.begin(), rows.begin() + kSome});
+    if (some.columns().size() > most) return std::nullopt;
+  }
+  Columns classes(*diagrams, most);
   const Ref letters = classes.split(rows);
+  if (classes.columns().size() > most) return std::nullopt;
   std::vector<std::string> falling = propositions;
   std::ranges::sort(falling, std::greater<>());
   const ValuationClasses named =

@@ -758,7 +758,7 @@ double horizon(double rate) { return tokens_for(24, rate); }
 Audit audit_checkpoint(const std::string& folder) {
   const FloatEnvironment environment;
   const std::string path = (std::filesystem::path(folder) / "config.json").string();
-  if (!std::filesystem::is_regular_file(path))
+  if (std::error_code error; !std::filesystem::is_regular_file(path, error))
     throw InputError(folder, "has no config.json; an audit takes the folder of a published model");
   nlohmann::json config = parse_strict_json(without_infinities(read_text_file(path, kLargestConfig)), path);
   if (!config.is_object()) throw InputError(path, "not a JSON object");

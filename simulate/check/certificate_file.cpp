@@ -226,17 +226,20 @@ Certificate load_certificate(const std::string& path, const CheckedModel& model)
 }
 
 std::string file_of_model(const std::string& path) {
+  std::error_code error;
   for (const char* name : {"parameters.safetensors", "model.safetensors"})
-    if (const auto file = std::filesystem::path(path) / name; std::filesystem::is_regular_file(file))
+    if (const auto file = std::filesystem::path(path) / name; std::filesystem::is_regular_file(file, error))
       return file.string();
   return path;
 }
 
 std::map<std::string, std::string> digests_of_files(const std::string& path) {
-  const std::filesystem::path given(path), base = std::filesystem::is_directory(given) ? given : given.parent_path();
+  std::error_code error;
+  const std::filesystem::path given(path),
+      base = std::filesystem::is_directory(given, error) ? given : given.parent_path();
   std::map<std::string, std::string> digests;
   for (const char* name : kBoundFiles)
-    if (const auto file = base / name; std::filesystem::is_regular_file(file))
+    if (const auto file = base / name; std::filesystem::is_regular_file(file, error))
       digests[name] = sha256(read_text_file(file.string()));
   return digests;
 }

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
+#include <future>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -252,16 +254,23 @@ bool holds_more_than(std::uint64_t bytes) {
 std::mutex telling;
 std::function<std::string(const std::string&)> tell_found;
 
+/// In a tenth of a second. Work that does not poll its time is left behind, to end with the process.
 std::string found_by_now(const std::string& limit) {
   constexpr double kSeconds = 0.1;
-  const std::lock_guard lock(telling);
-  if (!tell_found) return {};
-  const TimeLimit briefly(kSeconds, limit);
-  try {
-    return tell_found(limit);
-  } catch (const std::exception&) {  // it is no time for complaints
-    return {};
-  }
+  std::promise<std::string> promise;
+  std::future<std::string> told = promise.get_future();
+  std::thread([promise = std::move(promise), limit]() mutable {
+    std::string text;
+    const std::lock_guard lock(telling);
+    try {
+      const TimeLimit briefly(kSeconds, limit);
+      if (tell_found) text = tell_found(limit);
+    } catch (const std::exception&) {  // it is no time for complaints
+    }
+    promise.set_value(std::move(text));
+  }).detach();
+  const bool is_told = told.wait_for(std::chrono::duration<double>(1.2 * kSeconds)) == std::future_status::ready;
+  return is_told ? told.get() : std::string();
 }
 
 /// The work does not hear of its limits. What was printed is flushed if nobody is printing at this moment.

@@ -543,9 +543,18 @@ TEST_CASE("random automata, and where the pairs are too many") {
   std::vector<State> table(many, 7);
   CHECK(under(table).word == Word{0});  // one letter is found all the same
   table[5] = 8;
+  CHECK(under(table).word == Word{0, 0});  // so is a state that every word stays in
+  CHECK(under(table).is_shortest);
+  table[7] = 9;
+  table[9] = 7;
   const Synchronisation open = under(table);
   CHECK(open.answer == Answer::kUnknown);
-  CHECK(open.limit.find("20000 states are too many") != std::string::npos);
+  CHECK(open.limit == "the pairs of 20,000 states are too many to compare under 1 letter");
+  table[9] = 9;
+  table[8] = 8;
+  const Synchronisation apart = under(table);  // two states that every word stays in
+  CHECK(apart.answer == Answer::kNo);
+  CHECK(std::pair(apart.first, apart.second) == std::pair(State{8}, State{9}));
 }
 
 TEST_CASE("orders of words on states: permutations of them, and words that leave or merge them") {

@@ -255,9 +255,12 @@ TEST_CASE("an automaton without its letters leads where the automaton does") {
   std::string obeyed = "F a";
   for (int i = 0; i < 4; ++i) obeyed += fmt::format(" & G(p{} -> N q{})", i, i);
   const Dfa dfa = ltlf_automaton(obeyed, options);
-  CHECK_FALSE(graph_of_many_letters(obeyed, false, dfa.letters(), options));
-  const auto valued = graph_of_many_letters(obeyed, false, dfa.letters() - 1, options);
-  REQUIRE(valued);
+  const auto with_letters = automaton_over_valuations(obeyed, false, dfa.letters(), options);
+  REQUIRE(std::holds_alternative<Dfa>(with_letters));
+  CHECK(equivalent(std::get<Dfa>(with_letters), dfa));
+  const auto without = automaton_over_valuations(obeyed, false, dfa.letters() - 1, options);
+  const ValuedGraph* const valued = std::get_if<ValuedGraph>(&without);
+  REQUIRE(valued != nullptr);
   CHECK(valued->propositions.size() == 9);
   CHECK(valued->graph.states() == dfa.states());
   std::vector<std::optional<State>> same(dfa.states());  // by state of the graph

@@ -78,7 +78,8 @@ class MeasuredCheckpoint final : public MeasuredModel {
 
 std::string path_of_model(const std::string& folder) {
   const std::filesystem::path path(file_of_run(folder));
-  return std::filesystem::is_directory(path) ? (path / "parameters.safetensors").string() : path.string();
+  std::error_code error;
+  return std::filesystem::is_directory(path, error) ? (path / "parameters.safetensors").string() : path.string();
 }
 
 /// On samples of its task.

@@ -21,11 +21,17 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// A language may be given as a text longer than any name of a file.
+bool is_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
 /// A folder of runs that all diverged has no model, and one that PyTorch's trainer wrote none of krohn's; the latter
 /// says what can be done with it.
 void refuse_without_model(const std::string& folder) {
   const fs::path record = fs::path(folder) / "run.json";
-  if (!fs::is_regular_file(record)) return;
+  if (!is_file(record)) return;
   const auto run = nlohmann::json::parse(read_file(record.string()), nullptr, false);
   const std::string model = run.is_object() ? run.value("model", nlohmann::json()).dump() : "";
   constexpr std::string_view kPrefix = "\"torch:";
@@ -52,7 +58,7 @@ void refuse_without_model(const std::string& folder) {
 
 std::string file_of_run(const std::string& name) {
   const fs::path parameters = fs::path(name) / "parameters.safetensors";
-  if (fs::is_regular_file(parameters)) return parameters.string();
+  if (is_file(parameters)) return parameters.string();
   refuse_without_model(name);
   return name;
 }
@@ -64,7 +70,7 @@ std::vector<std::string_view> files_beside_parameters() {
 }
 
 bool is_trained_model(const std::string& name) {
-  if (!is_model_name(name) || !fs::is_regular_file(name)) return false;
+  if (!is_model_name(name) || !is_file(name)) return false;
   const TensorFile file = read_safetensors(name);
   const auto format = file.metadata.find("format");
   return format != file.metadata.end() && format->second == "krohn.model";

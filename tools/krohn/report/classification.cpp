@@ -390,7 +390,8 @@ std::string made_from(const std::string& subject, const StreamOptions& options) 
 std::set<std::string> continue_after(const StreamOptions& options, ClassSummary& summary) {
   const std::string &output = options.output, &said = options.said;
   std::set<std::string> done;
-  if (output.empty() || !std::filesystem::is_regular_file(output)) return done;
+  std::error_code error;
+  if (output.empty() || !std::filesystem::is_regular_file(output, error)) return done;
   std::ifstream file(output, std::ios::binary);
   std::uintmax_t whole = 0;
   for (std::string line; std::getline(file, line) && !file.eof(); whole += line.size() + 1) {
@@ -420,7 +421,8 @@ std::set<std::string> continue_after(const StreamOptions& options, ClassSummary&
 }  // namespace
 
 std::vector<std::string> languages_in(const std::string& folder) {
-  if (!std::filesystem::is_directory(folder)) throw InputError(folder, "no folder; --corpus takes one");
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder, error)) throw InputError(folder, "no folder; --corpus takes one");
   const std::set<std::string> endings{".att", ".fsm", ".dot", ".gv", ".mata", ".jff", ".json"};
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))

@@ -225,8 +225,8 @@ std::string classes_in_words(const Json& list) {
   std::string sizes;
   for (std::size_t i = 0; i < std::min(list.size(), kShownClasses); ++i)
     sizes += fmt::format("{}{}", i ? ", " : "", list[i]["size"].get<std::uint64_t>());
-  return fmt::format("{} conjugacy classes, of {}{} elements", list.size(), sizes,
-                     list.size() > kShownClasses ? ", …" : "");
+  return fmt::format("{}, of {}{} {}", counted(list.size(), "conjugacy class", "es"), sizes,
+                     list.size() > kShownClasses ? ", …" : "", sizes == "1" ? "element" : "elements");
 }
 
 }  // namespace
@@ -256,7 +256,8 @@ std::vector<std::vector<std::string>> group_rows(const Json& facts) {
   std::vector<std::vector<std::string>> rows{{"group", properties(facts)}};
   if (!facts.contains("derived_series")) return rows;
   rows.push_back(
-      {"", fmt::format("composition factors {}; G/G' = {}", text_of(facts["composition_factors"]),
+      {"", fmt::format("composition factors {}; G/G' = {}",
+                       facts["composition_factors"] == "" ? "none" : text_of(facts["composition_factors"]),
                        facts["abelian_invariants"].empty() ? "1" : "Z_" + joined(facts["abelian_invariants"], "×Z_"))});
   rows.push_back(
       {"", fmt::format("derived series {}; lower central series {}; centre {}", joined(facts["derived_series"], " > "),

@@ -107,12 +107,13 @@ void require_same_run(const TrainArguments& options, const std::string& task, co
   using nlohmann::json;
   namespace fs = std::filesystem;
   const fs::path folder(options.output), record = folder / "run.json";
-  if (!fs::exists(folder / "parameters.safetensors")) return;
+  std::error_code error;
+  if (!fs::exists(folder / "parameters.safetensors", error)) return;
   const auto refuse = [&](const std::string& what) {
     throw InputError("-o",
                      fmt::format("{} {}; choose another folder, or delete this one", visible(options.output), what));
   };
-  if (!fs::exists(record)) refuse("has a model, and no run.json that says of what");
+  if (!fs::exists(record, error)) refuse("has a model, and no run.json that says of what");
   try {
     const json earlier = json::parse(read_file(record.string()));
     const auto earlier_task = earlier.at("task").get<std::string>(),
@@ -234,7 +235,8 @@ TrainingJob make_job(const TrainArguments& options, const Task& task, const Star
   const std::string file = fmt::format("checkpoint-rate={}-seed={}.safetensors", rate, seed);
   TrainingJob job{training, (fs::path(options.output) / file).string(),
                   std::make_unique<Trainer>(task, options.model, training, prepare)};
-  if (fs::exists(job.checkpoint)) resume(job);
+  std::error_code error;
+  if (fs::exists(job.checkpoint, error)) resume(job);
   if (!options.certify && job.rounds.count() > 0)
     throw InputError("-o", fmt::format("{} is of a run with --certify, which moves letters on the way: add --certify, "
                                        "choose another folder, or delete it",

@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <memory>
+#include <variant>
 
 #include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/dfa/graph.h"
@@ -30,13 +31,13 @@ namespace {
 constexpr std::uint64_t kCountedLength = 12;
 constexpr std::uint64_t kMaxCountedTransitions = 10'000'000;
 constexpr std::size_t kShownList = 60;
-constexpr std::size_t kMaxLetters = 1024;
 constexpr Point kMaxNamedDegree = 200;
 
 struct InfoArguments {
   std::string subject;
   LanguageOptions reading;
   GreenOptions green;
+  std::uint64_t max_letters = 1024;
   bool monoid = false, json = false;
 };
 
@@ -83,20 +84,23 @@ Json network_facts(const Network& network, const LanguageOptions& reading) {
   return facts;
 }
 
-/// Facts of a formula over valuations whose letters are too many to list: what the graph of its automaton says.
-std::optional<Json> facts_without_letters(const InfoArguments& options) {
+/// The automaton of a formula over valuations; without its letters where they are too many to list.
+std::optional<std::variant<Dfa, ValuedGraph>> automaton_of_formula(const InfoArguments& options) {
   const std::string_view prefix = prefix_of_language(options.subject), subject = options.subject;
   if (options.monoid || !is_temporal(prefix) || options.reading.alphabet != kValuationsAlphabet) return std::nullopt;
   TemporalOptions temporal;
   temporal.max_states = options.reading.max_states;
-  const auto valued =
-      graph_of_many_letters(subject.substr(prefix.size()), prefix == kPastPrefix, kMaxLetters, temporal);
-  if (!valued) return std::nullopt;
-  const Dfa& graph = valued->graph;
+  return automaton_over_valuations(subject.substr(prefix.size()), prefix == kPastPrefix, options.max_letters, temporal);
+}
+
+/// What the graph of an automaton without its letters says.
+Json facts_without_letters(const InfoArguments& options, const ValuedGraph& valued) {
+  const Dfa& graph = valued.graph;
   Json facts;
   facts["subject"] = options.subject;
   facts["states"] = facts["reachable_states"] = facts["minimal_states"] = graph.states();
-  facts["propositions"] = valued->propositions.size();
+  facts["more_letters_than"] = options.max_letters;
+  facts["propositions"] = valued.propositions.size();
   facts["outputs"] = std::vector<std::string>(graph.output_names().begin(), graph.output_names().end());
   facts["components"] = strongly_connected_components(graph).count;
   facts["empty"] = is_empty(graph);
@@ -107,7 +111,7 @@ std::optional<Json> facts_without_letters(const InfoArguments& options) {
     State state = graph.initial();
     for (const Letter letter : *word) {
       const State next = graph.next(state, letter);
-      text += (text.empty() ? "" : " ") + valued->valuation(state, next).value();
+      text += (text.empty() ? "" : " ") + valued.valuation(state, next).value();
       state = next;
     }
     facts["shortest_accepted_word"] = text;
@@ -179,16 +183,21 @@ std::string language_in_words(const Json& facts) {
                      : fmt::format("; shortest word \"{}\"", shortened(word, kShownList)));
 }
 
+std::string letters_in_words(const Json& facts, const std::string& remark) {
+  if (!facts.contains("letters"))
+    return fmt::format("more than {} of valuations of {}",
+                       counted(facts["more_letters_than"].get<std::uint64_t>(), "class", "es"),
+                       counted(facts["propositions"].get<std::uint64_t>(), "proposition"));
+  const Json& letters = facts["letters"];
+  return (letters.empty() ? "none" : fmt::format("{}: {}", letters.size(), joined(letters))) + remark;
+}
+
 void print(const Json& facts, const std::string& remark) {
   std::vector<std::vector<std::string>> rows;
   rows.push_back({"states", states_in_words(facts)});
-  const bool has_letters = facts.contains("letters");
-  rows.push_back({"letters", has_letters
-                                 ? fmt::format("{}: {}{}", facts["letters"].size(), joined(facts["letters"]), remark)
-                                 : fmt::format("more than {} classes of valuations of {} propositions",
-                                               with_thousands(kMaxLetters), facts["propositions"].dump())});
+  rows.push_back({"letters", letters_in_words(facts, remark)});
   rows.push_back({"outputs", joined(facts["outputs"])});
-  rows.push_back({"components", std::to_string(facts["components"].get<std::uint64_t>())});
+  rows.push_back({"components", with_thousands(facts["components"].get<std::uint64_t>())});
   if (facts.contains("synchronising"))
     rows.push_back({"synchronising", fmt::format("{}, {}", facts["synchronising"]["answer"].get<std::string>(),
                                                  shortened(facts["synchronising"]["why"], kShownList))});
@@ -197,7 +206,7 @@ void print(const Json& facts, const std::string& remark) {
     rows.push_back({"words", "of length 0, 1, 2, …: " + joined(facts["words_by_length"]) + " …"});
   if (facts.contains("group"))
     for (const auto& row : group_rows(facts["group"])) rows.push_back(row);
-  else if (has_letters && !facts["permutation_automaton"])
+  else if (facts.contains("letters") && !facts["permutation_automaton"])
     rows.push_back({"group", "some letters do not permute the states"});
   if (facts.contains("named_group_order"))
     rows.push_back(
@@ -275,14 +284,17 @@ int add_monoid(const InfoArguments& options, const Dfa& minimal, Json& facts) {
 }
 
 int info(const InfoArguments& options) {
-  if (const std::optional<Json> facts = facts_without_letters(options)) {
+  auto formula = automaton_of_formula(options);
+  if (const auto* valued = formula ? std::get_if<ValuedGraph>(&*formula) : nullptr) {
+    const Json facts = facts_without_letters(options, *valued);
     if (options.json)
-      print_json(*facts);
+      print_json(facts);
     else
-      print(*facts, "");
+      print(facts, "");
     return kDone;
   }
-  const Subject subject = load(options);
+  const Subject subject =
+      formula ? Subject{options.subject, std::get<Dfa>(*std::move(formula)), std::nullopt, false} : load(options);
   tell_left_out(subject, options.json);
   Json facts;
   std::exception_ptr met;
@@ -308,6 +320,8 @@ Work add_info(Verb& verb) {
   const auto options = std::make_shared<InfoArguments>();
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
   verb.add_flag("--monoid", options->monoid, "The transition monoid of the minimal automaton, as egg-boxes");
+  add_count(verb, "--max-letters", options->max_letters,
+            "Most classes of valuations that are letters; of a formula with more the rest is told");
   add_count(verb, "--max-classes", options->green.max_r_classes, "Most R-classes of the monoid");
   add_json_flag(verb, options->json);
   options->reading.start_is_optional = true;

@@ -100,6 +100,7 @@ nlohmann::ordered_json snapped_json(const SnapArguments& options, const Snapped&
     json["letters"].push_back({{"letter", automaton.alphabet().name(letter)},
                                {"distance", outcome.letters[letter].distance},
                                {"scale", outcome.letters[letter].scale}});
+  json["language"] = "the learned automaton";
   add_verdict(json, outcome.verdict, automaton.alphabet());
   if (!options.against.empty()) json["equal"] = !outcome.difference && outcome.verdict.certificate.is<Proved>();
   return json;
@@ -138,6 +139,7 @@ void report_snapped(const SnapArguments& options, const Snapped& outcome) {
                     "construction explains {:.1f} % of the mean recurrent states of the learned automaton",
                     100 * chosen.explained));
   print_claim("", outcome.verdict, automaton.alphabet());
+  line("the claim is about the network that was written and the learned automaton");
   if (outcome.difference)
     line(fmt::format("not {}: what was learned differs from it on a word of {}", options.against,
                      counted(outcome.difference->size(), "letter")));
