@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "krohn/constructions/actions/based_action.h"
@@ -24,6 +27,41 @@ std::vector<Congruence> parallel_decomposition(std::span<const Transformation> m
 /// One-hot in every factor: state dimension Σ n_i, A(σ) the block diagonal of the factors' 0/1 matrices, codewords with
 /// one 1 per block. Z_6 takes 2 + 3. Exact in every precision. Throws InputError when no decomposition was found.
 Network build_block_diagonal(const Dfa& automaton, const BlockDiagonalOptions& options = {});
+
+/// Integers of some bits that wrap around, without a sign or in two's complement.
+struct WrappingIntegers {
+  unsigned bits = 8;
+  bool is_signed = false;
+
+  /// The integer that is the same modulo 2^bits.
+  double operator()(std::uint64_t residue) const {
+    const std::uint64_t values = std::uint64_t{1} << bits, number = residue & (values - 1);
+    const bool is_negative = is_signed && number >= values / 2;
+    return static_cast<double>(number) - (is_negative ? static_cast<double>(values) : 0);
+  }
+  friend bool operator==(const WrappingIntegers&, const WrappingIntegers&) = default;
+};
+
+/// "u8", "i16".
+std::string to_string(const WrappingIntegers& integers);
+
+// Cells h ← a h + b of integers that wrap around (MATH.md §4, Integers): exact in that type of integers, and in no
+// other arithmetic.
+
+/// The pair (a, b) of each action, modulo 2^bits; h starts at 0.
+struct WrappingCell {
+  unsigned bits = 0;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> steps;
+};
+
+/// A cell of at most `max_bits` ≤ 16 bits whose residues tell the point, starting at point 0 and residue 0, with the
+/// fewest bits. Tries all cells, up to multiples by odd numbers. Nothing where there is none, or the budget is spent.
+std::optional<WrappingCell> wrapping_cell(std::span<const Transformation> maps, unsigned max_bits, StepBudget& budget);
+
+/// Cells side by side that read the letter alone, together telling the states apart: abelian 2-groups by a cell for
+/// each cyclic factor Z_2^k, h ← h + b; other automata by one cell, or by one for each of some coarsest
+/// congruences that tell two states apart. Throws InputError where no cells were found.
+Network build_wrapping_cells(const Dfa& automaton, const WrappingIntegers& integers);
 
 // Elementary abelian 2-groups as signs on the diagonal (Grazzi et al., Thm. 3;
 // Ebrahimi & Memisevic, §2: real diagonal).

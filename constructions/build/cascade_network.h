@@ -5,6 +5,7 @@
 
 #include "krohn/automata/cascades/cascade.h"
 #include "krohn/constructions/actions/permutation_matrix.h"
+#include "krohn/constructions/build/build_block_diagonal.h"
 #include "krohn/constructions/network/network.h"
 
 namespace krohn {
@@ -23,6 +24,8 @@ bool is_shift_layer(const CascadeLayer& layer);
 Layer reset_layer(const CascadeLayer& layer, Label initial);
 /// Z_2 as one number, A = ±1. Exact in every precision.
 Layer sign_layer(const CascadeLayer& layer, Label initial);
+/// Z_2 as one integer of a type that wraps around: 0, and what comes back to 0 when it is added to itself. A = 1.
+Layer half_layer(const CascadeLayer& layer, Label initial, const WrappingIntegers& integers);
 /// Z_m as one complex number turned by b/m, a 2×2 rotation: bit-exact in `precision` where locked_rotation.h finds such
 /// numbers, and if m divides 4; otherwise it rounds.
 Layer turn_layer(const CascadeLayer& layer, Label initial, Precision precision);
@@ -57,6 +60,7 @@ enum class EigenvalueSet : std::uint8_t {
   kUnitInterval,  ///< diagonal in [0, 1]: for aperiodic automata
   kPosition,      ///< the same below one layer that counts positions: for quasi-aperiodic stamps
   kSigned,        ///< diagonal in [−1, 1]: when all subgroups are 2-groups
+  kWrapping,      ///< diagonal in {0, 1}, of integers that wrap around: likewise
   kUnitCircle,    ///< complex diagonal, modulus 0 or 1: when all subgroups are solvable
   kCyclic,        ///< the same eigenvalues by cyclic permutations of p numbers: bit-exact, diagonal in another basis
   kBlocks,        ///< orthogonal blocks of at most 3 dimensions: when all simple divisors are cyclic or A_5
@@ -66,8 +70,9 @@ enum class EigenvalueSet : std::uint8_t {
 /// (automata/cascades/holonomy.h), by simple layers. Throws InputError naming the first layer
 /// that the spectrum does not allow. With kUnitCircle and kBlocks turns are bit-exact in `precision` where
 /// locked_rotation.h finds them (all shifts: p = 3, 5, 7 in fp32), read letter after letter, and nowhere otherwise.
+/// With kWrapping all is exact in these `integers`, and Z_2 in no other arithmetic.
 Network diagonal_cascade_network(const Dfa& automaton, const Cascade& cascade, EigenvalueSet spectrum,
-                                 Precision precision = Precision::kFp32);
+                                 Precision precision = Precision::kFp32, const WrappingIntegers& integers = {});
 
 // One layer of numbers ±1, each a question about the word so far, that letters
 // move one to one, negate or overwrite: for languages whose letters merge states.

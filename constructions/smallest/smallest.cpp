@@ -5,6 +5,7 @@
 #include <boost/multiprecision/cpp_int.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -104,7 +105,8 @@ PlanSize size_of_plan(const PlanRow& row, const Network& network, std::span<cons
   const bool made_for_a_format = row.construction.starts_with("rotation-locked") ||
                                  row.construction.starts_with("rotation-grid") ||
                                  row.construction == "diagonal-unit-circle";
-  size.has_finitely_many_values = row.snap_every == 0 && (exact || !made_for_a_format);
+  size.has_finitely_many_values = row.snap_every == 0 && (exact || !made_for_a_format) && !row.wraps_in;
+  size.wraps_in = row.wraps_in;
   size.is_diagonal = size.is_in_unit_interval = true;
   for (const Layer& layer : network.layers) {
     size.widest_numbers = std::max(size.widest_numbers, std::uint64_t{layer.dimension} * layer.columns);
@@ -434,6 +436,7 @@ class Bounds {
     if (automaton_.is_permutation_automaton()) attempt("the characters of the group", [this] { add_representation(); });
     attempt("reflections", [this] { add_reflections(); });
     attempt("cascades", [this] { add_cascades(); });
+    attempt("integers", [this] { add_integers(); });
     check();
     return std::move(result_);
   }
@@ -577,6 +580,28 @@ class Bounds {
     for (const PlanSize& plan : plans_)
       if ((plan.is_diagonal && plan.has_finitely_many_values) || plan.construction == "diagonal-unit-circle")
         offer(diagonal, plan.layers, plan.construction);
+  }
+
+  /// N numbers of 8 bits have 256^N values; a group that a type cannot hold (MATH.md §4, Integers) takes more than any.
+  void add_integers() {
+    const auto by_values = static_cast<std::uint64_t>(std::bit_width(automaton_.states() - 1));
+    const Algebra algebra = analyse_within_limits(automaton_, {});
+    const auto add_type = [&](const std::string& which, const char* property, const std::string& construction) {
+      const Verdict& verdict = algebra.verdict(property);
+      if (verdict.answer == Answer::kUnknown) throw LimitError(algebra.limit);
+      SizeBound& bound = add(kNumbers, fmt::format("diagonal layers of {} integers of 8 bits", which),
+                             {ceiling(by_values, 8), fmt::format("one number has 256 values, and there {} {}",
+                                                                 automaton_.states() == 1 ? "is" : "are",
+                                                                 counted(automaton_.states(), "state"))});
+      bound.is_impossible = verdict.answer == Answer::kNo;
+      if (bound.is_impossible) bound.because = verdict.witness;
+      for (const PlanSize& plan : plans_)
+        if (plan.construction == construction || (plan.wraps_in && construction == "diagonal-wrapping"))
+          offer(bound, plan.numbers, plan.construction);
+    };
+    add_type("wrapping", "2-groups only", "diagonal-wrapping");
+    add_type("unsigned saturating", "aperiodic", "diagonal-unit-interval");
+    add_type("signed saturating", "2-groups only", "diagonal-signed");
   }
 
   static std::uint64_t layers_with_groups(const Cascade& cascade) {
