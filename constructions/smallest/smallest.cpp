@@ -584,17 +584,16 @@ class Bounds {
 
   /// N numbers of 8 bits have 256^N values; a group that a type cannot hold (MATH.md §4, Integers) takes more than any.
   void add_integers() {
-    const auto by_values = static_cast<std::uint64_t>(std::bit_width(automaton_.states() - 1));
-    const Algebra algebra = analyse_within_limits(automaton_, {});
+    const Algebra algebra = analyse_within_limits(automaton_);
+    const std::uint64_t least = ceiling(static_cast<std::uint64_t>(std::bit_width(automaton_.states() - 1)), 8);
+    const std::string states = counted(automaton_.states(), "state");
     const auto add_type = [&](const std::string& which, const char* property, const std::string& construction) {
       const Verdict& verdict = algebra.verdict(property);
       if (verdict.answer == Answer::kUnknown) throw LimitError(algebra.limit);
+      const bool is_impossible = verdict.answer == Answer::kNo;
       SizeBound& bound = add(kNumbers, fmt::format("diagonal layers of {} integers of 8 bits", which),
-                             {ceiling(by_values, 8), fmt::format("one number has 256 values, and there {} {}",
-                                                                 automaton_.states() == 1 ? "is" : "are",
-                                                                 counted(automaton_.states(), "state"))});
-      bound.is_impossible = verdict.answer == Answer::kNo;
-      if (bound.is_impossible) bound.because = verdict.witness;
+                             {least, is_impossible ? verdict.witness : "256 values each, for " + states});
+      bound.is_impossible = is_impossible;
       for (const PlanSize& plan : plans_)
         if (plan.construction == construction || (plan.wraps_in && construction == "diagonal-wrapping"))
           offer(bound, plan.numbers, plan.construction);
