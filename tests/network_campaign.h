@@ -36,8 +36,8 @@ inline void check_words(const Dfa& dfa, const Network& network, std::size_t leng
   }
 }
 
-/// A network that calls itself exact in fp64, or in the precision or integers that it is made for, must be proved for all lengths
-/// there; what rounds, for a thousand letters of fp64 at least.
+/// A network that calls itself exact in fp64, or in the precision or integers that it is made for, must be proved for
+/// all lengths there; what rounds, for a thousand letters of fp64 at least.
 inline void check_proof(const Dfa& dfa, const Network& network, const PlanRow& row, Tally& tally) {
   const bool exact =
       row.wraps_in || std::find(row.exact_in.begin(), row.exact_in.end(), Precision::kFp64) != row.exact_in.end();

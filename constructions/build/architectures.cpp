@@ -33,8 +33,7 @@ class Table {
             in_integers("diagonal, integers that wrap around", "2-groups only", "diagonal-wrapping", "u8"),
             in_integers("diagonal, unsigned integers that saturate", "aperiodic", "diagonal-unit-interval",
                         "u8-saturating"),
-            in_integers("diagonal, signed integers that saturate", "2-groups only", "diagonal-signed",
-                        "i8-saturating"),
+            in_integers("diagonal, signed integers that saturate", "2-groups only", "diagonal-signed", "i8-saturating"),
             unit_circle(),
             orthogonal_blocks(),
             one_layer(1, "one generalized Householder per token, one layer, finitely many values"),
@@ -63,8 +62,7 @@ class Table {
   Architecture by_verdict(std::string family, std::string_view property, std::string theorem,
                           const std::string& construction) const {
     const Verdict& verdict = algebra_.verdict(property);
-    Architecture row{std::move(family), verdict.answer, std::move(theorem)};
-    row.reason = verdict.witness;
+    Architecture row{std::move(family), verdict.answer, std::move(theorem), {}, {}, verdict.witness};
     if (verdict.answer == Answer::kYes) show_by(row, construction);
     if (verdict.answer == Answer::kNo) row.reason = "in any rounding: " + row.reason;
     return row;
@@ -116,7 +114,7 @@ class Table {
 
   /// The simple groups in O(3) are the cyclic ones and A_5; a cascade of blocks has the simple divisors of its blocks.
   Architecture orthogonal_blocks() const {
-    Architecture row{"3×3 orthogonal blocks", Answer::kYes, "finite subgroups of O(3) (argument)"};
+    Architecture row{"3×3 orthogonal blocks", Answer::kYes, "finite subgroups of O(3) (argument)", {}, {}, {}};
     for (const MaximalSubgroup& group : algebra_.groups) {
       if (group.solvable) continue;
       try {
@@ -164,7 +162,7 @@ class Table {
   }
 
   Architecture one_layer(std::optional<std::int64_t> limit, std::string family) const {
-    Architecture row{std::move(family), Answer::kUnknown, "Grazzi Thm. 3"};
+    Architecture row{std::move(family), Answer::kUnknown, "Grazzi Thm. 3", {}, {}, {}};
     const Verdict& group = algebra_.verdict("group");
     if (const Verdict& bar = algebra_.verdict("right regular idempotents"); bar.answer == Answer::kNo) {
       row.answer = Answer::kNo;
@@ -212,7 +210,7 @@ class Table {
 
   /// One reflection per token is enough; the cascade that does with it has more layers.
   Architecture cascade() const {
-    Architecture row{"products of generalized Householders, any depth", Answer::kYes, "Grazzi Thm. 4"};
+    Architecture row{"products of generalized Householders, any depth", Answer::kYes, "Grazzi Thm. 4", {}, {}, {}};
     const PlanRow *few = planned("cascade-holonomy-reflections"), *one = planned("cascade-single-reflections");
     if (few != nullptr && few->reflections > 1 && one != nullptr && one->possible) {
       row.theorem = "one reflection a token (MATH.md §3)";

@@ -16,14 +16,14 @@ struct Architecture {
   std::string family;  ///< "diagonal, A in [0, 1]"
   Answer answer = Answer::kUnknown;
   std::string theorem;       ///< the theorem or search that decides it, and the kind of that claim
-  std::string construction{};  ///< with kYes: what `build` takes; empty when no construction of krohn shows it
+  std::string construction;  ///< with kYes: what `build` takes; empty when no construction of krohn shows it
   /// With kYes: the construction that shows it bit for bit: `construction` itself, or where that rounds one with the
   /// same eigenvalues (complex diagonal), in larger blocks (3×3), or with more reflections.
-  std::string exact{};
-  std::string arithmetic = "fp64";  ///< that `construction` is to be proved in
-  std::string reason{};  ///< with kNo: the obstruction and its witness; otherwise a remark
+  std::string exact;
+  std::string reason;  ///< with kNo: the obstruction and its witness; otherwise a remark
   /// With kYes, once somebody who can prove it has: how the networks of `construction` and `exact` were proved.
   std::string checked{};
+  std::string arithmetic = "fp64";  ///< that `construction` is to be proved in
 };
 
 /// The table of MATH.md §4 for one automaton: its algebra decides, its plan says which construction shows a yes. Depth

@@ -194,7 +194,7 @@ Network build_block_diagonal(const Dfa& automaton, const BlockDiagonalOptions& o
 namespace {
 
 constexpr std::uint64_t kCellSteps = 2'000'000;  ///< residues that are looked at for one cell
-constexpr unsigned kMaxCellBits = 8;              ///< of cells that are searched for
+constexpr unsigned kMaxCellBits = 8;             ///< of cells that are searched for
 
 /// All cells of some bits, letter by letter.
 class CellSearch {
@@ -288,7 +288,8 @@ std::vector<WrappingCell> cells_of(const Dfa& automaton, const TrackedStates& tr
       budget.left = kCellSteps;
       auto cell = wrapping_cell(maps, searched, budget);
       if (!cell)
-        throw InputError(fmt::format("no cells h ← a h + b modulo 2^{} that read the letter alone were found", searched));
+        throw InputError(
+            fmt::format("no cells h ← a h + b modulo 2^{} that read the letter alone were found", searched));
       cells.push_back(*std::move(cell));
       told = meet(told, factor);
     }
@@ -338,8 +339,6 @@ Network build_wrapping_cells(const Dfa& automaton, const WrappingIntegers& integ
     }
   }
   Layer layer = listed_layer(std::move(codewords));
-  std::string bits;
-  for (const WrappingCell& cell : cells) bits += fmt::format("{}{}", bits.empty() ? "" : " + ", cell.bits);
   for (Action action = 0; action < tracked.maps.size(); ++action) {
     Transition& transition = layer.transitions.emplace_back(DiagonalMatrix{}, Eigen::MatrixXd(dimension, 1));
     for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -350,8 +349,7 @@ Network build_wrapping_cells(const Dfa& automaton, const WrappingIntegers& integ
   }
   tracked.states = std::move(state_of);
   return single_layer_network(automaton, tracked, std::move(layer),
-                              {"wrapping-cells", {}, "MATH.md §4, Integers",
-                               fmt::format("in {} alone, cells of {} bits", to_string(integers), bits)});
+                              {"wrapping-cells", {}, "MATH.md §4, Integers", "in " + to_string(integers) + " alone"});
 }
 
 namespace {

@@ -36,8 +36,7 @@ struct WrappingIntegers {
   /// The integer that is the same modulo 2^bits.
   double operator()(std::uint64_t residue) const {
     const std::uint64_t values = std::uint64_t{1} << bits, number = residue & (values - 1);
-    const bool is_negative = is_signed && number >= values / 2;
-    return static_cast<double>(number) - (is_negative ? static_cast<double>(values) : 0);
+    return static_cast<double>(number) - static_cast<double>(is_signed && number >= values / 2 ? values : 0);
   }
   friend bool operator==(const WrappingIntegers&, const WrappingIntegers&) = default;
 };
@@ -45,8 +44,7 @@ struct WrappingIntegers {
 /// "u8", "i16".
 std::string to_string(const WrappingIntegers& integers);
 
-// Cells h ← a h + b of integers that wrap around (MATH.md §4, Integers): exact in that type of integers, and in no
-// other arithmetic.
+// Cells h ← a h + b of integers that wrap around (MATH.md §4, Integers): exact in these, and in no other arithmetic.
 
 /// The pair (a, b) of each action, modulo 2^bits; h starts at 0.
 struct WrappingCell {
@@ -58,9 +56,9 @@ struct WrappingCell {
 /// fewest bits. Tries all cells, up to multiples by odd numbers. Nothing where there is none, or the budget is spent.
 std::optional<WrappingCell> wrapping_cell(std::span<const Transformation> maps, unsigned max_bits, StepBudget& budget);
 
-/// Cells side by side that read the letter alone, together telling the states apart: abelian 2-groups by a cell for
-/// each cyclic factor Z_2^k, h ← h + b; other automata by one cell, or by one for each of some coarsest
-/// congruences that tell two states apart. Throws InputError where no cells were found.
+/// Cells side by side that read the letter alone and together tell the states apart: for an abelian 2-group one for
+/// each cyclic factor, h ← h + b; for other automata one, or one for each of some coarsest congruences that tell two
+/// states apart. Throws InputError where no cells were found.
 Network build_wrapping_cells(const Dfa& automaton, const WrappingIntegers& integers);
 
 // Elementary abelian 2-groups as signs on the diagonal (Grazzi et al., Thm. 3;

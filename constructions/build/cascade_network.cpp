@@ -91,18 +91,15 @@ Layer reset_layer(const CascadeLayer& cascade_layer, Label initial) {
   return started(std::move(layer), initial);
 }
 
-Layer sign_layer(const CascadeLayer& cascade_layer, Label initial) {
-  Layer layer = listed_layer({Eigen::MatrixXd::Constant(1, 1, 1), Eigen::MatrixXd::Constant(1, 1, -1)});
-  for (const Transformation& action : cascade_layer.actions)
-    layer.transitions.push_back({multiple_of_identity(1, action[0] == 0 ? 1 : -1), {}});
-  return started(std::move(layer), initial);
-}
-
-Layer half_layer(const CascadeLayer& cascade_layer, Label initial, const WrappingIntegers& integers) {
-  const double half = integers(std::uint64_t{1} << (integers.bits - 1));
-  Layer layer = listed_layer({Eigen::MatrixXd::Zero(1, 1), Eigen::MatrixXd::Constant(1, 1, half)});
-  for (const Transformation& action : cascade_layer.actions)
-    layer.transitions.push_back({multiple_of_identity(1, 1), layer.decoder.codewords[action[0]]});
+Layer sign_layer(const CascadeLayer& cascade_layer, Label initial, const std::optional<WrappingIntegers>& integers) {
+  const double other = integers ? (*integers)(std::uint64_t{1} << (integers->bits - 1)) : -1;
+  Layer layer =
+      listed_layer({Eigen::MatrixXd::Constant(1, 1, integers ? 0 : 1), Eigen::MatrixXd::Constant(1, 1, other)});
+  for (const Transformation& action : cascade_layer.actions) {
+    const bool moves = action[0] != 0;
+    layer.transitions.push_back({multiple_of_identity(1, moves && !integers ? -1 : 1), {}});
+    if (moves && integers) layer.transitions.back().b = layer.decoder.codewords[1];
+  }
   return started(std::move(layer), initial);
 }
 
@@ -224,11 +221,10 @@ Layer shift_layer(const CascadeLayer& layer, std::size_t k, Label initial, Eigen
     throw InputError(
         fmt::format("layer {} of the cascade counts modulo {}; eigenvalues in [0, 1] cannot", k + 1, layer.width));
   const bool wraps = spectrum == EigenvalueSet::kWrapping;
-  if (layer.width == 2) return wraps ? half_layer(layer, initial, integers) : sign_layer(layer, initial);
+  if (layer.width == 2) return sign_layer(layer, initial, wraps ? std::optional(integers) : std::nullopt);
   if (spectrum == EigenvalueSet::kSigned || wraps)
     throw InputError(fmt::format("layer {} of the cascade counts modulo {}; {} count modulo powers of 2 only", k + 1,
-                                 layer.width,
-                                 wraps ? "integers that wrap around" : "eigenvalues in [−1, 1]"));
+                                 layer.width, wraps ? "integers that wrap around" : "eigenvalues in [−1, 1]"));
   const bool exact = spectrum == EigenvalueSet::kPosition || spectrum == EigenvalueSet::kCyclic;
   return exact ? cyclic_layer(layer, initial) : turn_layer(layer, initial, precision);
 }
@@ -242,25 +238,6 @@ Layer layer_of(const CascadeLayer& layer, std::size_t k, Label initial, Eigenval
   if (spectrum == EigenvalueSet::kBlocks) return orthogonal_layer(layer, initial, kBlockDimension);
   throw InputError(
       fmt::format("layer {} of the cascade has bijections that are not shifts of Z_{}", k + 1, layer.width));
-}
-
-const char* name_of(EigenvalueSet spectrum) {
-  switch (spectrum) {
-    case EigenvalueSet::kUnitInterval:
-      return "diagonal-unit-interval";
-    case EigenvalueSet::kPosition:
-      return "diagonal-position";
-    case EigenvalueSet::kSigned:
-      return "diagonal-signed";
-    case EigenvalueSet::kWrapping:
-      return "diagonal-wrapping";
-    case EigenvalueSet::kUnitCircle:
-      return "diagonal-unit-circle";
-    case EigenvalueSet::kCyclic:
-      return "cascade-primes";
-    default:
-      return "orthogonal-blocks";
-  }
 }
 
 std::string diagonal_note_of(const Cascade& cascade) {
@@ -277,8 +254,7 @@ Network diagonal_cascade_network(const Dfa& automaton, const Cascade& cascade, E
                                  Precision precision, const WrappingIntegers& integers) {
   if (!(cascade.alphabet == automaton.alphabet()))
     throw InputError("the cascade was made for another alphabet than the automaton's");
-  Network network{
-      automaton, {}, cascade.readout, {name_of(spectrum), {}, "Krohn–Rhodes (MATH.md §4)", diagonal_note_of(cascade)}};
+  Network network{automaton, {}, cascade.readout, {{}, {}, "Krohn–Rhodes (MATH.md §4)", diagonal_note_of(cascade)}};
   for (std::size_t k = 0; k < cascade.layers.size(); ++k) {
     Layer layer = layer_of(cascade.layers[k], k, cascade.initial[k], spectrum, precision, integers);
     layer.wiring = cascade.layers[k].wiring;

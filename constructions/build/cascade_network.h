@@ -22,10 +22,9 @@ bool is_shift_layer(const CascadeLayer& layer);
 
 /// One-hot; the identity is A = I, the constant c is A = 0, B = e_c. Diagonal, exact in every precision.
 Layer reset_layer(const CascadeLayer& layer, Label initial);
-/// Z_2 as one number, A = ±1. Exact in every precision.
-Layer sign_layer(const CascadeLayer& layer, Label initial);
-/// Z_2 as one integer of a type that wraps around: 0, and what comes back to 0 when it is added to itself. A = 1.
-Layer half_layer(const CascadeLayer& layer, Label initial, const WrappingIntegers& integers);
+/// Z_2 as one number, A = ±1. Exact in every precision. As an integer that wraps around: 0 and what is 0 when it is
+/// doubled, A = 1.
+Layer sign_layer(const CascadeLayer& layer, Label initial, const std::optional<WrappingIntegers>& integers = {});
 /// Z_m as one complex number turned by b/m, a 2×2 rotation: bit-exact in `precision` where locked_rotation.h finds such
 /// numbers, and if m divides 4; otherwise it rounds.
 Layer turn_layer(const CascadeLayer& layer, Label initial, Precision precision);
@@ -70,7 +69,6 @@ enum class EigenvalueSet : std::uint8_t {
 /// (automata/cascades/holonomy.h), by simple layers. Throws InputError naming the first layer
 /// that the spectrum does not allow. With kUnitCircle and kBlocks turns are bit-exact in `precision` where
 /// locked_rotation.h finds them (all shifts: p = 3, 5, 7 in fp32), read letter after letter, and nowhere otherwise.
-/// With kWrapping all is exact in these `integers`, and Z_2 in no other arithmetic.
 Network diagonal_cascade_network(const Dfa& automaton, const Cascade& cascade, EigenvalueSet spectrum,
                                  Precision precision = Precision::kFp32, const WrappingIntegers& integers = {});
 

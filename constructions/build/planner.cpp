@@ -217,6 +217,18 @@ struct Construction {
   bool wraps = false;         ///< counts by integers that wrap around
 };
 
+/// Layers of prescribed eigenvalues, of the cascade that they take.
+template <EigenvalueSet kSpectrum>
+constexpr Construction diagonal(const char* name) {
+  const auto build = [](Workbench& w) {
+    const Cascade& cascade = kSpectrum == EigenvalueSet::kPosition ? w.positions()
+                             : kSpectrum == EigenvalueSet::kBlocks ? w.simples()
+                                                                   : w.primes();
+    return diagonal_cascade_network(w.automaton(), cascade, kSpectrum, w.precision(), w.integers());
+  };
+  return {name, "Krohn–Rhodes", CostKind::kPrimes, build, false, false, kSpectrum == EigenvalueSet::kWrapping};
+}
+
 constexpr std::array kConstructions{
     Construction{"parity-scalar", "Grazzi Thm. 3", CostKind::kAbelian,
                  [](Workbench& w) { return build_parity_scalar(w.automaton()); }},
@@ -280,35 +292,15 @@ constexpr std::array kConstructions{
           return network;
         },
         true},
-    Construction{
-        "diagonal-unit-interval", "Krohn–Rhodes", CostKind::kPrimes,
-        [](Workbench& w) { return diagonal_cascade_network(w.automaton(), w.primes(), EigenvalueSet::kUnitInterval); }},
-    Construction{
-        "diagonal-position", "Krohn–Rhodes", CostKind::kPrimes,
-        [](Workbench& w) { return diagonal_cascade_network(w.automaton(), w.positions(), EigenvalueSet::kPosition); }},
-    Construction{
-        "diagonal-signed", "Krohn–Rhodes", CostKind::kPrimes,
-        [](Workbench& w) { return diagonal_cascade_network(w.automaton(), w.primes(), EigenvalueSet::kSigned); }},
+    diagonal<EigenvalueSet::kUnitInterval>("diagonal-unit-interval"),
+    diagonal<EigenvalueSet::kPosition>("diagonal-position"),
+    diagonal<EigenvalueSet::kSigned>("diagonal-signed"),
     Construction{"wrapping-cells", "MATH.md §4", CostKind::kAny,
                  [](Workbench& w) { return build_wrapping_cells(w.automaton(), w.integers()); }, false, false, true},
-    Construction{"diagonal-wrapping", "Krohn–Rhodes", CostKind::kPrimes,
-                 [](Workbench& w) {
-                   return diagonal_cascade_network(w.automaton(), w.primes(), EigenvalueSet::kWrapping, w.precision(),
-                                                   w.integers());
-                 },
-                 false, false, true},
-    Construction{"diagonal-unit-circle", "Krohn–Rhodes", CostKind::kPrimes,
-                 [](Workbench& w) {
-                   return diagonal_cascade_network(w.automaton(), w.primes(), EigenvalueSet::kUnitCircle,
-                                                   w.precision());
-                 }},
-    Construction{
-        "cascade-primes", "Krohn–Rhodes", CostKind::kPrimes,
-        [](Workbench& w) { return diagonal_cascade_network(w.automaton(), w.primes(), EigenvalueSet::kCyclic); }},
-    Construction{"orthogonal-blocks", "Krohn–Rhodes", CostKind::kPrimes,
-                 [](Workbench& w) {
-                   return diagonal_cascade_network(w.automaton(), w.simples(), EigenvalueSet::kBlocks, w.precision());
-                 }},
+    diagonal<EigenvalueSet::kWrapping>("diagonal-wrapping"),
+    diagonal<EigenvalueSet::kUnitCircle>("diagonal-unit-circle"),
+    diagonal<EigenvalueSet::kCyclic>("cascade-primes"),
+    diagonal<EigenvalueSet::kBlocks>("orthogonal-blocks"),
 };
 
 const Construction* find_construction(const std::string& name) {

@@ -5,6 +5,7 @@
 #include <boost/multiprecision/cpp_int.hpp>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -586,21 +587,21 @@ class Bounds {
   void add_integers() {
     const Algebra algebra = analyse_within_limits(automaton_);
     const std::uint64_t least = ceiling(static_cast<std::uint64_t>(std::bit_width(automaton_.states() - 1)), 8);
-    const std::string states = counted(automaton_.states(), "state");
-    const auto add_type = [&](const std::string& which, const char* property, const std::string& construction) {
+    for (const auto& [which, property, construction] :
+         {std::array{"wrapping", "2-groups only", "diagonal-wrapping"},
+          std::array{"unsigned saturating", "aperiodic", "diagonal-unit-interval"},
+          std::array{"signed saturating", "2-groups only", "diagonal-signed"}}) {
       const Verdict& verdict = algebra.verdict(property);
       if (verdict.answer == Answer::kUnknown) throw LimitError(algebra.limit);
-      const bool is_impossible = verdict.answer == Answer::kNo;
-      SizeBound& bound = add(kNumbers, fmt::format("diagonal layers of {} integers of 8 bits", which),
-                             {least, is_impossible ? verdict.witness : "256 values each, for " + states});
-      bound.is_impossible = is_impossible;
+      const bool none = verdict.answer == Answer::kNo;
+      std::string because = none ? verdict.witness : "256 values each, for " + counted(automaton_.states(), "state");
+      SizeBound& bound =
+          add(kNumbers, fmt::format("diagonal layers of {} integers of 8 bits", which), {least, because});
+      bound.is_impossible = none;
       for (const PlanSize& plan : plans_)
-        if (plan.construction == construction || (plan.wraps_in && construction == "diagonal-wrapping"))
+        if (plan.construction == construction || (plan.wraps_in && which == std::string("wrapping")))
           offer(bound, plan.numbers, plan.construction);
-    };
-    add_type("wrapping", "2-groups only", "diagonal-wrapping");
-    add_type("unsigned saturating", "aperiodic", "diagonal-unit-interval");
-    add_type("signed saturating", "2-groups only", "diagonal-signed");
+    }
   }
 
   static std::uint64_t layers_with_groups(const Cascade& cascade) {

@@ -78,7 +78,8 @@ RoundedNetwork<A>::RoundedNetwork(const Network& network, Form form, const A& in
   if (std::is_empty_v<A>) return;
   for (std::size_t k = 0; k < layers_.size(); ++k)  // no word meets a codeword that is none of the arithmetic's
     for (std::size_t i = 0; i < network.layers[k].decoder.codewords.size(); ++i)
-      round_entries(network.layers[k].decoder.codewords[i], in_, [&] { return fmt::format("layer {}, codeword {}", k, i); });
+      round_entries(network.layers[k].decoder.codewords[i], in_,
+                    [&] { return fmt::format("layer {}, codeword {}", k, i); });
 }
 
 template <class A>

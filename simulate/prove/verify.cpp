@@ -517,8 +517,6 @@ ModelVerdict verify_network(const Network& network, const Question& question) {
   return verdict;
 }
 
-bool wraps(const ArithmeticName& arithmetic) { return arithmetic.is_integer() && !arithmetic.integer().saturates; }
-
 /// Of integers that wrap around, every order is answered by the sequential one (MATH.md §4, Integers).
 ModelVerdict verify_in_a_ring(const Question& question) {
   if (const auto* network = std::get_if<const Network*>(&question.subject)) require_linear(**network, "another order");
@@ -527,9 +525,9 @@ ModelVerdict verify_in_a_ring(const Question& question) {
   sequential.how.any_order = false;
   ModelVerdict verdict = verify(sequential);
   if (verdict.certificate.is<Proved>()) verdict.certificate.claim = Proved{.any_order = true};
-  verdict.certificate.evidence += fmt::format("; sums and products modulo 2^{} are a ring's, so that every order of them "
-                                              "gives the same numbers",
-                                              question.how.arithmetic.integer().bits);
+  const int bits = question.how.arithmetic.integer().bits;
+  verdict.certificate.evidence +=
+      fmt::format("; sums and products modulo 2^{} are a ring's, so that every order gives the same numbers", bits);
   return verdict;
 }
 
@@ -538,7 +536,8 @@ ModelVerdict verify_in_a_ring(const Question& question) {
 ModelVerdict verify(const Question& question) {
   const FloatEnvironment environment;
   const TimeLimit time(question.how.max_seconds, fmt::format("--time {:g}", question.how.max_seconds));
-  if (wraps(question.how.arithmetic) && (question.how.any_order || !question.how.order.is_sequential()))
+  const ArithmeticName& in = question.how.arithmetic;
+  if (in.is_integer() && !in.integer().saturates && (question.how.any_order || !question.how.order.is_sequential()))
     return verify_in_a_ring(question);
   if (const auto* model = std::get_if<const ReadModel*>(&question.subject)) return verify_reader(**model, question);
   return verify_network(*std::get<const Network*>(question.subject), question);

@@ -82,7 +82,7 @@ std::string refusal(const Dfa& automaton, BuildOptions wishes, const PlanRow& ro
   network = build(automaton, wishes);
   const Certificate found = certify(wishes.precision ? quantise(*network, *wishes.precision) : *network, how);
   if (found.is<Proved>()) return "";
-  return how.any_order ? found.evidence : claim_in_words(found, automaton.alphabet());
+  return found.is<Sampled>() ? found.evidence : claim_in_words(found, automaton.alphabet());
 } catch (const Error& error) {
   return error.what();
 }
@@ -137,10 +137,9 @@ Choice choose_by_proof(const Dfa& automaton, BuildOptions wishes, const CertifyO
     }
   }
   if (choice.chosen() == nullptr)
-    choice.failure = std::make_exception_ptr(
-        InputError(fmt::format("no construction is {} in {}{}",
-                               how.any_order ? "exact in any order of evaluation" : "proved", to_string(how.arithmetic),
-                               reasons)));
+    choice.failure = std::make_exception_ptr(InputError(
+        fmt::format("no construction is {} in {}{}", how.any_order ? "exact in any order of evaluation" : "proved",
+                    to_string(how.arithmetic), reasons)));
   return choice;
 }
 

@@ -72,9 +72,8 @@ void for_all_cells(const Tiny& in, Use use) {
   for (int code = 0; code < 1 << 5 * in.bits; ++code) {
     std::array<int, 5> weights;
     for (int i = 0; i < 5; ++i) weights[i] = in.least() + (code >> i * in.bits & ((1 << in.bits) - 1));
-    use(machine_of(weights[4], 2, [&](int h, Letter letter) {
-      return in.step(weights[2 * letter], weights[2 * letter + 1], h);
-    }));
+    use(machine_of(weights[4], 2,
+                   [&](int h, Letter letter) { return in.step(weights[2 * letter], weights[2 * letter + 1], h); }));
   }
 }
 
@@ -109,7 +108,8 @@ void check_words(const Dfa& automaton, const Network& network, const WrappingInt
         const Transition& step = layer.transitions[layer.wiring.action_of[letter]];
         Eigen::MatrixXd to = h;
         for (Eigen::Index i = 0; i < h.rows(); ++i) {
-          const auto a = static_cast<std::int64_t>(std::get<DiagonalMatrix>(step.a).values[static_cast<std::size_t>(i)]);
+          const auto a =
+              static_cast<std::int64_t>(std::get<DiagonalMatrix>(step.a).values[static_cast<std::size_t>(i)]);
           const std::int64_t exact = a * static_cast<std::int64_t>(h(i)) + static_cast<std::int64_t>(step.b(i));
           to(i) = integers(static_cast<std::uint64_t>(exact));
         }

@@ -206,10 +206,10 @@ TEST_CASE("a weight that is no integer of the type is refused by its place, and 
   }
   codes.layers[0].decoder.codewords[1](0) = -128;
   CHECK(refused(codes, i8) == "no error");
-  const Network signs = one_layer(counter(2, {0, 1}), Eigen::MatrixXd::Constant(1, 1, 1),
-                                  {SignedPermutationMatrix{Permutation::identity(1), {1}},
-                                   SignedPermutationMatrix{Permutation::identity(1), {-1}}},
-                                  {Eigen::MatrixXd::Constant(1, 1, 1), Eigen::MatrixXd::Constant(1, 1, -1)});
+  const Network signs = one_layer(
+      counter(2, {0, 1}), Eigen::MatrixXd::Constant(1, 1, 1),
+      {SignedPermutationMatrix{Permutation::identity(1), {1}}, SignedPermutationMatrix{Permutation::identity(1), {-1}}},
+      {Eigen::MatrixXd::Constant(1, 1, 1), Eigen::MatrixXd::Constant(1, 1, -1)});
   CHECK(refused(signs, u8).find("layer 0, codeword 1: the weight -1 is") == 0);  // its signs are no weights
   CHECK(refused(signs, i8) == "no error");
   CHECK(refused(with(0, 1, 1), u8, parse_order("scan")).find("integers are read letter after letter") == 0);

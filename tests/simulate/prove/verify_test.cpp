@@ -1,3 +1,4 @@
+#include "krohn/simulate/prove/verify.h"
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/constructions/build/planner.h"
@@ -9,7 +10,6 @@
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/pairs/network_machine.h"
 #include "krohn/simulate/prove/self_check.h"
-#include "krohn/simulate/prove/verify.h"
 #include "krohn/simulate/prove/verify_built.h"
 #include "tests/simulate/hand_built.h"
 #include "tests/simulate/prove/judged_claims.h"
@@ -367,7 +367,7 @@ TEST_CASE("what a construction promises is proved before it is written") {
     CAPTURE(name);
     const Dfa automaton = load_language(std::string("name:") + name, {});
     for (const PlanRow& row : plan(automaton, {})) {
-      if (!row.possible) continue;
+      if (!row.possible || row.wraps_in) continue;
       CAPTURE(row.construction);
       BuildOptions options;
       options.construction = row.construction;
@@ -411,9 +411,9 @@ TEST_CASE("a construction chosen in any order is the first that is proved so, an
       CertifyOptions how;
       how.arithmetic = precision;
       how.any_order = true;
-      const Choice choice = choose_by_proof(
-          dfa, wishes, how, PlanRows::kAll,
-          [&](const PlanRow& row, const std::string& refusal) { refused[row.construction] = refusal; });
+      const Choice choice =
+          choose_by_proof(dfa, wishes, how, PlanRows::kAll,
+                          [&](const PlanRow& row, const std::string& refusal) { refused[row.construction] = refusal; });
       REQUIRE(choice.chosen() != nullptr);
       CHECK(refused.at(choice.chosen()->construction).empty());
       CHECK(refused.size() == static_cast<std::size_t>(
@@ -422,7 +422,8 @@ TEST_CASE("a construction chosen in any order is the first that is proved so, an
       CHECK(choose_by_proof(dfa, wishes, how, PlanRows::kNeeded).chosen()->construction ==
             choice.chosen()->construction);
       for (const PlanRow& row : choice.rows)
-        if (row.possible && row.exact_in.empty() && !row.wraps_in) CHECK(refused.at(row.construction) == "its numbers round");
+        if (row.possible && row.exact_in.empty() && !row.wraps_in)
+          CHECK(refused.at(row.construction) == "its numbers round");
     }
   BuildOptions small;
   small.max_dimension = 2;
@@ -465,8 +466,8 @@ TEST_CASE("in integers the choice has the fewest layers and then numbers, proved
   CHECK(test::error_of([&] { std::rethrow_exception(none.failure); }).find("signed-permutation: layer 0") !=
         std::string::npos);
   wishes.construction = "wrapping-cells";
-  CHECK(test::error_of([&] { build(load_language("name:Z4", {}), wishes); })
-            .find("take --precision u8") != std::string::npos);
+  CHECK(test::error_of([&] { build(load_language("name:Z4", {}), wishes); }).find("take --precision u8") !=
+        std::string::npos);
 }
 
 TEST_CASE("every order of integers that wrap around is the sequential one, and no other order saturates") {

@@ -46,11 +46,9 @@ BuildOptions wishes_of(const CompileArguments& options) {
   BuildOptions wishes;
   if (!options.construction.empty()) wishes.construction = options.construction;
   const ArithmeticName named = arithmetic_of(options);
-  if (const IntegerType& type = named.integer(); named.is_integer()) {
-    if (!type.saturates) wishes.integers = WrappingIntegers{type.bits, type.is_signed};
-  } else if (!options.precision.empty()) {
-    wishes.precision = named.storage();
-  }
+  const IntegerType& type = named.integer();
+  if (named.is_integer() && !type.saturates) wishes.integers = WrappingIntegers{type.bits, type.is_signed};
+  if (!named.is_integer() && !options.precision.empty()) wishes.precision = named.storage();
   if (!options.keys.empty()) wishes.keys = parse_key_style(options.keys);
   if (options.max_reflections) wishes.max_reflections = static_cast<std::int64_t>(*options.max_reflections);
   wishes.max_dimension = options.max_dimension;
@@ -171,9 +169,9 @@ Written write(Network network, const PlanRow& chosen, const CompileArguments& op
 void report_model(const Written& written, const CompileArguments& options) {
   const Alphabet& alphabet = written.network.automaton.alphabet();
   if (written.verdict)
-    return print_claim(fmt::format("{} {}: ", arithmetic_of(options).is_integer() ? "in" : "weights rounded to",
-                                   options.precision),
-                       *written.verdict, alphabet);
+    return print_claim(
+        fmt::format("{} {}: ", arithmetic_of(options).is_integer() ? "in" : "weights rounded to", options.precision),
+        *written.verdict, alphabet);
   for (const std::string& line : in_words(written.kept)) fmt::print("  {}\n", line);
 }
 
