@@ -29,6 +29,10 @@ class Table {
             by_verdict("diagonal, A in [-1, 1]", "2-groups only",
                        "Krohn–Rhodes into Z_2 and resets; no other in any rounding (MATH.md §4, Monotone steps)",
                        "diagonal-signed"),
+            in_integers("diagonal, integers that wrap around", "2-groups only", "diagonal-wrapping", "u8"),
+            in_integers("diagonal, unsigned integers that saturate", "aperiodic", "diagonal-unit-interval",
+                        "u8-saturating"),
+            in_integers("diagonal, signed integers that saturate", "2-groups only", "diagonal-signed", "i8-saturating"),
             unit_circle(),
             orthogonal_blocks(),
             one_layer(1, "one generalized Householder per token, one layer, finitely many values"),
@@ -60,6 +64,16 @@ class Table {
     Architecture row{std::move(family), verdict.answer, std::move(theorem), {}, {}, verdict.witness};
     if (verdict.answer == Answer::kYes) show_by(row, construction);
     if (verdict.answer == Answer::kNo) row.reason = "in any rounding: " + row.reason;
+    return row;
+  }
+
+  Architecture in_integers(std::string family, std::string_view property, const std::string& construction,
+                           std::string arithmetic) const {
+    Architecture row =
+        by_verdict(std::move(family), property, "any weights and layers (MATH.md §4, Integers)", construction);
+    row.arithmetic = std::move(arithmetic);
+    if (row.answer == Answer::kYes) row.exact = row.construction;
+    if (row.answer == Answer::kNo) row.reason = "with any weights: " + algebra_.verdict(property).witness;
     return row;
   }
 

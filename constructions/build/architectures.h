@@ -23,6 +23,7 @@ struct Architecture {
   std::string reason;  ///< with kNo: the obstruction and its witness; otherwise a remark
   /// With kYes, once somebody who can prove it has: how the networks of `construction` and `exact` were proved.
   std::string checked{};
+  std::string arithmetic = "fp64";  ///< that `construction` is to be proved in
 };
 
 /// The table of MATH.md §4 for one automaton: its algebra decides, its plan says which construction shows a yes. Depth

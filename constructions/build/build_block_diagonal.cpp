@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -185,6 +188,167 @@ Network build_block_diagonal(const Dfa& automaton, const BlockDiagonalOptions& o
   }
   return single_layer_network(automaton, tracked, std::move(layer),
                               {"block-diagonal", {}, "Hartmanis & Stearns 1966", "factors with " + sizes + " states"});
+}
+
+namespace {
+
+constexpr std::uint64_t kCellSteps = 2'000'000;  ///< residues that are looked at for one cell
+constexpr unsigned kMaxCellBits = 8;             ///< of cells that are searched for
+
+/// All cells of some bits, letter by letter.
+class CellSearch {
+ public:
+  CellSearch(std::span<const Transformation> maps, unsigned bits, StepBudget& budget)
+      : maps_(maps), size_(1U << bits), budget_(budget), cell_{bits, {}} {}
+
+  std::optional<WrappingCell> find() { return extend(true) ? std::optional(cell_) : std::nullopt; }
+
+ private:
+  /// `is_free`: no step so far adds anything, so that b may be taken times any odd number.
+  bool extend(bool is_free) {
+    if (cell_.steps.size() == maps_.size()) return true;
+    for (std::uint32_t a = 0; a < size_; ++a)
+      for (std::uint32_t b = 0; b < size_; b = is_free ? std::max(1U, 2 * b) : b + 1) {
+        cell_.steps.emplace_back(a, b);
+        if (tells() && extend(is_free && b == 0)) return true;
+        cell_.steps.pop_back();
+      }
+    return false;
+  }
+
+  /// No residue that the steps reach stands for two points.
+  bool tells() {
+    constexpr Point none = UINT32_MAX;
+    if (!budget_.spend(size_)) return false;
+    point_of_.assign(size_, none);
+    point_of_[0] = 0;
+    reached_.assign(1, 0);
+    for (std::size_t i = 0; i < reached_.size(); ++i)
+      for (std::size_t action = 0; action < cell_.steps.size(); ++action) {
+        const auto& [a, b] = cell_.steps[action];
+        const std::uint32_t to = (a * reached_[i] + b) & (size_ - 1);
+        const Point wanted = maps_[action][point_of_[reached_[i]]];
+        if (point_of_[to] == none) reached_.push_back(to), point_of_[to] = wanted;
+        if (point_of_[to] != wanted) return false;
+      }
+    return true;
+  }
+
+  std::span<const Transformation> maps_;
+  std::uint32_t size_;
+  StepBudget& budget_;
+  WrappingCell cell_;
+  std::vector<Point> point_of_;
+  std::vector<std::uint32_t> reached_;
+};
+
+/// A congruence that tells p and q apart, and none does that is coarser.
+Congruence coarsest_apart(std::span<const Transformation> maps, Point p, Point q) {
+  Congruence factor(maps[0].degree());
+  std::iota(factor.begin(), factor.end(), 0U);
+  for (Point r = 0; r < factor.size(); ++r)
+    for (Point s = r + 1; s < factor.size(); ++s) {
+      TimeLimit::check();
+      if (factor[r] == factor[s]) continue;
+      Congruence coarser = join(factor, congruence_generated_by(maps, r, s));
+      if (coarser[p] != coarser[q]) factor = std::move(coarser);
+    }
+  return factor;
+}
+
+/// A cell for each cyclic factor of an abelian 2-group; none for other automata.
+std::vector<WrappingCell> cyclic_cells(const Dfa& automaton, const TrackedStates& tracked, unsigned bits) try {
+  const AbelianStructure structure = abelian_structure(automaton, tracked);
+  std::vector<WrappingCell> cells;
+  for (std::size_t i = 0; i < structure.orders.size(); ++i) {
+    const std::uint64_t order = structure.orders[i];
+    if (!std::has_single_bit(order) || order > std::uint64_t{1} << bits) return {};
+    WrappingCell& cell = cells.emplace_back(WrappingCell{static_cast<unsigned>(std::countr_zero(order)), {}});
+    for (const auto& element : structure.of_action) cell.steps.emplace_back(1, element[i]);
+  }
+  return cells;
+} catch (const InputError&) {
+  return {};  // it is no abelian group
+}
+
+std::vector<WrappingCell> cells_of(const Dfa& automaton, const TrackedStates& tracked, unsigned bits) {
+  std::vector<WrappingCell> cells = cyclic_cells(automaton, tracked, bits);
+  if (!cells.empty()) return cells;
+  StepBudget budget{kCellSteps};
+  const unsigned searched = std::min(bits, kMaxCellBits);
+  if (auto cell = wrapping_cell(tracked.maps, searched, budget)) return {*std::move(cell)};
+  Congruence told(tracked.count(), 0);
+  for (Label p = 0; p < tracked.count(); ++p)
+    for (Label q = p + 1; q < tracked.count(); ++q) {
+      if (told[p] != told[q]) continue;
+      const Congruence factor = coarsest_apart(tracked.maps, p, q);
+      std::vector<Transformation> maps;
+      for (const Transformation& map : tracked.maps) maps.push_back(quotient(map, factor));
+      budget.left = kCellSteps;
+      auto cell = wrapping_cell(maps, searched, budget);
+      if (!cell)
+        throw InputError(
+            fmt::format("no cells h ← a h + b modulo 2^{} that read the letter alone were found", searched));
+      cells.push_back(*std::move(cell));
+      told = meet(told, factor);
+    }
+  return cells;
+}
+
+}  // namespace
+
+std::optional<WrappingCell> wrapping_cell(std::span<const Transformation> maps, unsigned max_bits, StepBudget& budget) {
+  const Point points = maps.empty() ? 1 : maps[0].degree();
+  for (unsigned bits = static_cast<unsigned>(std::bit_width(points - 1)); bits <= max_bits; ++bits)
+    if (auto cell = CellSearch(maps, bits, budget).find()) return cell;
+  return std::nullopt;
+}
+
+std::string to_string(const WrappingIntegers& integers) {
+  return fmt::format("{}{}", integers.is_signed ? 'i' : 'u', integers.bits);
+}
+
+Network build_wrapping_cells(const Dfa& automaton, const WrappingIntegers& integers) {
+  TrackedStates tracked = tracked_states(automaton);
+  const std::vector<WrappingCell> cells = cells_of(automaton, tracked, integers.bits);
+  const auto dimension = static_cast<Eigen::Index>(cells.size());
+  // The cell's residue times this is a number of the type, which wraps around when the residue does.
+  const auto number = [&](std::size_t i, std::uint64_t residue) {
+    return integers(residue << (integers.bits - cells[i].bits));
+  };
+  using Residues = std::vector<std::uint64_t>;
+  std::map<Residues, Label> label_of{{Residues(cells.size()), 0}};
+  std::vector<decltype(label_of)::const_iterator> reached{label_of.begin()};
+  std::vector<Eigen::MatrixXd> codewords;
+  std::vector<State> state_of;
+  for (std::size_t at = 0; at < reached.size(); ++at) {
+    const auto& [residues, label] = *reached[at];
+    require_listable(reached.size(), cells.size(), 1);
+    Eigen::MatrixXd& code = codewords.emplace_back(dimension, 1);
+    for (std::size_t i = 0; i < cells.size(); ++i) code(static_cast<Eigen::Index>(i)) = number(i, residues[i]);
+    state_of.push_back(tracked.states[label]);
+    for (Action action = 0; action < tracked.maps.size(); ++action) {
+      Residues to(cells.size());
+      for (std::size_t i = 0; i < cells.size(); ++i)
+        to[i] = (cells[i].steps[action].first * residues[i] + cells[i].steps[action].second) &
+                ((std::uint64_t{1} << cells[i].bits) - 1);
+      const auto [place, fresh] = label_of.emplace(std::move(to), tracked.maps[action][label]);
+      if (fresh) reached.push_back(place);
+      if (place->second != tracked.maps[action][label]) throw Error("cells do not tell the states apart");
+    }
+  }
+  Layer layer = listed_layer(std::move(codewords));
+  for (Action action = 0; action < tracked.maps.size(); ++action) {
+    Transition& transition = layer.transitions.emplace_back(DiagonalMatrix{}, Eigen::MatrixXd(dimension, 1));
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const auto& [a, b] = cells[i].steps[action];
+      std::get<DiagonalMatrix>(transition.a).values.push_back(integers(a));
+      transition.b(static_cast<Eigen::Index>(i)) = number(i, b);
+    }
+  }
+  tracked.states = std::move(state_of);
+  return single_layer_network(automaton, tracked, std::move(layer),
+                              {"wrapping-cells", {}, "MATH.md §4, Integers", "in " + to_string(integers) + " alone"});
 }
 
 namespace {

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "krohn/automata/cascades/cascade.h"
@@ -127,6 +129,39 @@ std::vector<Congruence> parallel_decomposition(std::span<const Transformation> m
 /// one 1 per block. Z_6 takes 2 + 3. Exact in every precision. Throws InputError when no decomposition was found.
 Network build_block_diagonal(const Dfa& automaton, const BlockDiagonalOptions& options = {});
 
+/// Integers of some bits that wrap around, without a sign or in two's complement.
+struct WrappingIntegers {
+  unsigned bits = 8;
+  bool is_signed = false;
+
+  /// The integer that is the same modulo 2^bits.
+  double operator()(std::uint64_t residue) const {
+    const std::uint64_t values = std::uint64_t{1} << bits, number = residue & (values - 1);
+    return static_cast<double>(number) - static_cast<double>(is_signed && number >= values / 2 ? values : 0);
+  }
+  friend bool operator==(const WrappingIntegers&, const WrappingIntegers&) = default;
+};
+
+/// "u8", "i16".
+std::string to_string(const WrappingIntegers& integers);
+
+// Cells h ← a h + b of integers that wrap around (MATH.md §4, Integers): exact in these, and in no other arithmetic.
+
+/// The pair (a, b) of each action, modulo 2^bits; h starts at 0.
+struct WrappingCell {
+  unsigned bits = 0;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> steps;
+};
+
+/// A cell of at most `max_bits` ≤ 16 bits whose residues tell the point, starting at point 0 and residue 0, with the
+/// fewest bits. Tries all cells, up to multiples by odd numbers. Nothing where there is none, or the budget is spent.
+std::optional<WrappingCell> wrapping_cell(std::span<const Transformation> maps, unsigned max_bits, StepBudget& budget);
+
+/// Cells side by side that read the letter alone and together tell the states apart: for an abelian 2-group one for
+/// each cyclic factor, h ← h + b; for other automata one, or one for each of some coarsest congruences that tell two
+/// states apart. Throws InputError where no cells were found.
+Network build_wrapping_cells(const Dfa& automaton, const WrappingIntegers& integers);
+
 // Elementary abelian 2-groups as signs on the diagonal (Grazzi et al., Thm. 3;
 // Ebrahimi & Memisevic, §2: real diagonal).
 
@@ -207,8 +242,9 @@ bool is_shift_layer(const CascadeLayer& layer);
 
 /// One-hot; the identity is A = I, the constant c is A = 0, B = e_c. Diagonal, exact in every precision.
 Layer reset_layer(const CascadeLayer& layer, Label initial);
-/// Z_2 as one number, A = ±1. Exact in every precision.
-Layer sign_layer(const CascadeLayer& layer, Label initial);
+/// Z_2 as one number, A = ±1. Exact in every precision. As an integer that wraps around: 0 and what is 0 when it is
+/// doubled, A = 1.
+Layer sign_layer(const CascadeLayer& layer, Label initial, const std::optional<WrappingIntegers>& integers = {});
 /// Z_m as one complex number turned by b/m, a 2×2 rotation: bit-exact in `precision` where exactness.h finds such
 /// numbers, and if m divides 4; otherwise it rounds.
 Layer turn_layer(const CascadeLayer& layer, Label initial, Precision precision);
@@ -243,6 +279,7 @@ enum class EigenvalueSet : std::uint8_t {
   kUnitInterval,  ///< diagonal in [0, 1]: for aperiodic automata
   kPosition,      ///< the same below one layer that counts positions: for quasi-aperiodic stamps
   kSigned,        ///< diagonal in [−1, 1]: when all subgroups are 2-groups
+  kWrapping,      ///< diagonal in {0, 1}, of integers that wrap around: likewise
   kUnitCircle,    ///< complex diagonal, modulus 0 or 1: when all subgroups are solvable
   kCyclic,        ///< the same eigenvalues by cyclic permutations of p numbers: bit-exact, diagonal in another basis
   kBlocks,        ///< orthogonal blocks of at most 3 dimensions: when all simple divisors are cyclic or A_5
@@ -253,7 +290,7 @@ enum class EigenvalueSet : std::uint8_t {
 /// that the spectrum does not allow. With kUnitCircle and kBlocks turns are bit-exact in `precision` where
 /// exactness.h finds them (all shifts: p = 3, 5, 7 in fp32), read letter after letter, and nowhere otherwise.
 Network diagonal_cascade_network(const Dfa& automaton, const Cascade& cascade, EigenvalueSet spectrum,
-                                 Precision precision = Precision::kFp32);
+                                 Precision precision = Precision::kFp32, const WrappingIntegers& integers = {});
 
 // One layer of numbers ±1, each a question about the word so far, that letters
 // move one to one, negate or overwrite: for languages whose letters merge states.

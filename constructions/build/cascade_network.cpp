@@ -88,10 +88,15 @@ Layer reset_layer(const CascadeLayer& cascade_layer, Label initial) {
   return started(std::move(layer), initial);
 }
 
-Layer sign_layer(const CascadeLayer& cascade_layer, Label initial) {
-  Layer layer = listed_layer({Eigen::MatrixXd::Constant(1, 1, 1), Eigen::MatrixXd::Constant(1, 1, -1)});
-  for (const Transformation& action : cascade_layer.actions)
-    layer.transitions.push_back({multiple_of_identity(1, action[0] == 0 ? 1 : -1), {}});
+Layer sign_layer(const CascadeLayer& cascade_layer, Label initial, const std::optional<WrappingIntegers>& integers) {
+  const double other = integers ? (*integers)(std::uint64_t{1} << (integers->bits - 1)) : -1;
+  Layer layer =
+      listed_layer({Eigen::MatrixXd::Constant(1, 1, integers ? 0 : 1), Eigen::MatrixXd::Constant(1, 1, other)});
+  for (const Transformation& action : cascade_layer.actions) {
+    const bool moves = action[0] != 0;
+    layer.transitions.push_back({multiple_of_identity(1, moves && !integers ? -1 : 1), {}});
+    if (moves && integers) layer.transitions.back().b = layer.decoder.codewords[1];
+  }
   return started(std::move(layer), initial);
 }
 
@@ -207,44 +212,29 @@ namespace {
 constexpr std::uint32_t kBlockDimension = 3;
 
 /// A layer of shifts modulo its width.
-Layer shift_layer(const CascadeLayer& layer, std::size_t k, Label initial, EigenvalueSet spectrum,
-                  Precision precision) {
+Layer shift_layer(const CascadeLayer& layer, std::size_t k, Label initial, EigenvalueSet spectrum, Precision precision,
+                  const WrappingIntegers& integers) {
   if (spectrum == EigenvalueSet::kUnitInterval || (spectrum == EigenvalueSet::kPosition && k > 0))
     throw InputError(
         fmt::format("layer {} of the cascade counts modulo {}; eigenvalues in [0, 1] cannot", k + 1, layer.width));
-  if (layer.width == 2) return sign_layer(layer, initial);
-  if (spectrum == EigenvalueSet::kSigned)
-    throw InputError(fmt::format("layer {} of the cascade counts modulo {}; eigenvalues in [−1, 1] count modulo 2 only",
-                                 k + 1, layer.width));
+  const bool wraps = spectrum == EigenvalueSet::kWrapping;
+  if (layer.width == 2) return sign_layer(layer, initial, wraps ? std::optional(integers) : std::nullopt);
+  if (spectrum == EigenvalueSet::kSigned || wraps)
+    throw InputError(fmt::format("layer {} of the cascade counts modulo {}; {} count modulo powers of 2 only", k + 1,
+                                 layer.width, wraps ? "integers that wrap around" : "eigenvalues in [−1, 1]"));
   const bool exact = spectrum == EigenvalueSet::kPosition || spectrum == EigenvalueSet::kCyclic;
   return exact ? cyclic_layer(layer, initial) : turn_layer(layer, initial, precision);
 }
 
 /// A layer of two labels whose actions are the identity and the swap shifts; one whose actions are the identity and
 /// constants resets; only the identity is both, and holds its label as a reset layer does.
-Layer layer_of(const CascadeLayer& layer, std::size_t k, Label initial, EigenvalueSet spectrum, Precision precision) {
+Layer layer_of(const CascadeLayer& layer, std::size_t k, Label initial, EigenvalueSet spectrum, Precision precision,
+               const WrappingIntegers& integers) {
   if (is_reset_layer(layer)) return reset_layer(layer, initial);
-  if (is_shift_layer(layer)) return shift_layer(layer, k, initial, spectrum, precision);
+  if (is_shift_layer(layer)) return shift_layer(layer, k, initial, spectrum, precision, integers);
   if (spectrum == EigenvalueSet::kBlocks) return orthogonal_layer(layer, initial, kBlockDimension);
   throw InputError(
       fmt::format("layer {} of the cascade has bijections that are not shifts of Z_{}", k + 1, layer.width));
-}
-
-const char* name_of(EigenvalueSet spectrum) {
-  switch (spectrum) {
-    case EigenvalueSet::kUnitInterval:
-      return "diagonal-unit-interval";
-    case EigenvalueSet::kPosition:
-      return "diagonal-position";
-    case EigenvalueSet::kSigned:
-      return "diagonal-signed";
-    case EigenvalueSet::kUnitCircle:
-      return "diagonal-unit-circle";
-    case EigenvalueSet::kCyclic:
-      return "cascade-primes";
-    default:
-      return "orthogonal-blocks";
-  }
 }
 
 std::string diagonal_note_of(const Cascade& cascade) {
@@ -258,13 +248,12 @@ std::string diagonal_note_of(const Cascade& cascade) {
 }  // namespace
 
 Network diagonal_cascade_network(const Dfa& automaton, const Cascade& cascade, EigenvalueSet spectrum,
-                                 Precision precision) {
+                                 Precision precision, const WrappingIntegers& integers) {
   if (!(cascade.alphabet == automaton.alphabet()))
     throw InputError("the cascade was made for another alphabet than the automaton's");
-  Network network{
-      automaton, {}, cascade.readout, {name_of(spectrum), {}, "Krohn–Rhodes (MATH.md §4)", diagonal_note_of(cascade)}};
+  Network network{automaton, {}, cascade.readout, {{}, {}, "Krohn–Rhodes (MATH.md §4)", diagonal_note_of(cascade)}};
   for (std::size_t k = 0; k < cascade.layers.size(); ++k) {
-    Layer layer = layer_of(cascade.layers[k], k, cascade.initial[k], spectrum, precision);
+    Layer layer = layer_of(cascade.layers[k], k, cascade.initial[k], spectrum, precision, integers);
     layer.wiring = cascade.layers[k].wiring;
     network.layers.push_back(std::move(layer));
   }

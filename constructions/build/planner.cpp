@@ -127,6 +127,8 @@ class Workbench {
   /// Results that depend on the precision are made for this one.
   Precision precision() const { return wishes_.precision.value_or(Precision::kFp32); }
 
+  WrappingIntegers integers() const { return wishes_.integers.value_or(WrappingIntegers{}); }
+
   PermutationOptions wished_keys() const { return {wishes_.keys}; }
   PermutationOptions keys() const { return {wishes_.keys.value_or(KeyStyle::kUnnormalised)}; }
 
@@ -211,7 +213,20 @@ struct Construction {
   Network (*build)(Workbench&);
   bool keys = false;          ///< written with keys, in the wished style
   bool only_by_name = false;  ///< never chosen unless asked for: a margin that shrinks (MATH.md §2), or not linear
+  bool wraps = false;         ///< counts by integers that wrap around
 };
+
+/// Layers of prescribed eigenvalues, of the cascade that they take.
+template <EigenvalueSet kSpectrum>
+constexpr Construction diagonal(const char* name) {
+  const auto build = [](Workbench& w) {
+    const Cascade& cascade = kSpectrum == EigenvalueSet::kPosition ? w.positions()
+                             : kSpectrum == EigenvalueSet::kBlocks ? w.simples()
+                                                                   : w.primes();
+    return diagonal_cascade_network(w.automaton(), cascade, kSpectrum, w.precision(), w.integers());
+  };
+  return {name, "Krohn–Rhodes", CostKind::kPrimes, build, false, false, kSpectrum == EigenvalueSet::kWrapping};
+}
 
 constexpr std::array kConstructions{
     Construction{"parity-scalar", "Grazzi Thm. 3", CostKind::kAbelian,
@@ -276,27 +291,15 @@ constexpr std::array kConstructions{
           return network;
         },
         true},
-    Construction{
-        "diagonal-unit-interval", "Krohn–Rhodes", CostKind::kPrimes,
-        [](Workbench& w) { return diagonal_cascade_network(w.automaton(), w.primes(), EigenvalueSet::kUnitInterval); }},
-    Construction{
-        "diagonal-position", "Krohn–Rhodes", CostKind::kPrimes,
-        [](Workbench& w) { return diagonal_cascade_network(w.automaton(), w.positions(), EigenvalueSet::kPosition); }},
-    Construction{
-        "diagonal-signed", "Krohn–Rhodes", CostKind::kPrimes,
-        [](Workbench& w) { return diagonal_cascade_network(w.automaton(), w.primes(), EigenvalueSet::kSigned); }},
-    Construction{"diagonal-unit-circle", "Krohn–Rhodes", CostKind::kPrimes,
-                 [](Workbench& w) {
-                   return diagonal_cascade_network(w.automaton(), w.primes(), EigenvalueSet::kUnitCircle,
-                                                   w.precision());
-                 }},
-    Construction{
-        "cascade-primes", "Krohn–Rhodes", CostKind::kPrimes,
-        [](Workbench& w) { return diagonal_cascade_network(w.automaton(), w.primes(), EigenvalueSet::kCyclic); }},
-    Construction{"orthogonal-blocks", "Krohn–Rhodes", CostKind::kPrimes,
-                 [](Workbench& w) {
-                   return diagonal_cascade_network(w.automaton(), w.simples(), EigenvalueSet::kBlocks, w.precision());
-                 }},
+    diagonal<EigenvalueSet::kUnitInterval>("diagonal-unit-interval"),
+    diagonal<EigenvalueSet::kPosition>("diagonal-position"),
+    diagonal<EigenvalueSet::kSigned>("diagonal-signed"),
+    Construction{"wrapping-cells", "MATH.md §4", CostKind::kAny,
+                 [](Workbench& w) { return build_wrapping_cells(w.automaton(), w.integers()); }, false, false, true},
+    diagonal<EigenvalueSet::kWrapping>("diagonal-wrapping"),
+    diagonal<EigenvalueSet::kUnitCircle>("diagonal-unit-circle"),
+    diagonal<EigenvalueSet::kCyclic>("cascade-primes"),
+    diagonal<EigenvalueSet::kBlocks>("orthogonal-blocks"),
 };
 
 const Construction* find_construction(const std::string& name) {
@@ -324,18 +327,21 @@ void measure(PlanRow& row, const Network& network) {
   row.state_numbers = size.state_numbers;
   row.alphabet_sizes = size.alphabet_sizes;
   row.snap_every = network.snap_every;
-  row.exact_in = exact_precisions(network);
-  row.locked_in = locked_precisions(network);
+  if (!row.wraps_in) {
+    row.exact_in = exact_precisions(network);
+    row.locked_in = locked_precisions(network);
+  }
   row.margin = std::numeric_limits<double>::infinity();
   row.reflections = 0;
   for (const Layer& layer : network.layers) {
     row.margin = std::min(row.margin, least_codeword_distance(layer));
     const std::int64_t most = reflections_of_layer(layer);
-    row.reflections = row.reflections < 0 || most < 0 ? -1 : std::max(row.reflections, most);
+    row.reflections = row.reflections < 0 || most < 0 || row.wraps_in ? -1 : std::max(row.reflections, most);
   }
 }
 
 bool is_row_exact(const PlanRow& row, const BuildOptions& wishes) {
+  if (row.wraps_in) return row.wraps_in == wishes.integers;
   if (!wishes.precision) return row.exact_in.size() == 4;
   const auto holds = [&](const std::vector<Precision>& precisions) {
     return std::find(precisions.begin(), precisions.end(), *wishes.precision) != precisions.end();
@@ -345,6 +351,8 @@ bool is_row_exact(const PlanRow& row, const BuildOptions& wishes) {
 
 /// Why a possible row does not fit the wishes; empty when it does.
 std::string misfit(const PlanRow& row, const BuildOptions& wishes) {
+  if (row.wraps_in && wishes.integers != row.wraps_in)
+    return fmt::format("it counts by wrapping around; take --precision {}", to_string(*row.wraps_in));
   if (wishes.exact && !is_row_exact(row, wishes))
     return fmt::format("it is not bit-exact in {}",
                        wishes.precision ? to_string(*wishes.precision) : "every precision");
@@ -374,8 +382,9 @@ Network build_named(const Construction& construction, Workbench& workbench) {
   return network;
 }
 
-PlanRow row_of(const Construction& construction) {
+PlanRow row_of(const Construction& construction, const Workbench& workbench) {
   PlanRow row;
+  if (construction.wraps) row.wraps_in = workbench.integers();
   row.construction = construction.name;
   row.theorem = construction.theorem;
   return row;
@@ -420,7 +429,7 @@ class Table {
   void add_wished() {
     const Construction& construction = *find_construction(*wished_);
     Workbench workbench(automaton_, wishes_, Effort::kBuild);
-    PlanRow row = row_of(construction);
+    PlanRow row = row_of(construction, workbench);
     Network network = [&] {
       try {
         return build_named(construction, workbench);
@@ -458,7 +467,8 @@ class Table {
 
  private:
   bool may_win(const Construction& construction, const LetterFacts& facts) const {
-    if (construction.only_by_name || (wishes_.keys && !construction.keys)) return false;
+    if (construction.only_by_name || (wishes_.keys && !construction.keys) || (construction.wraps && !wishes_.integers))
+      return false;
     const LeastCost cost = least_cost(construction.cost, facts);
     if (!cost.possible) return false;
     const bool inexact = !cost.integral && !wishes_.precision;
@@ -488,7 +498,7 @@ class Table {
   }
 
   void add(const Construction& construction) {
-    PlanRow& row = choice_.rows.emplace_back(row_of(construction));
+    PlanRow& row = choice_.rows.emplace_back(row_of(construction, workbench_));
     std::optional<Network> network = measured(construction, row);
     if (!network) return;
     if (visit_) visit_(row, *network);

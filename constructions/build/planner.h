@@ -12,7 +12,8 @@
 //   6. the earlier in the table.
 // permutation-vector, whose margin shrinks with the degree, rotation-snapped, which is not linear, and registers, of
 // which there may be far more than states, are taken only by name. Constructions that are made for one precision
-// (rotation-locked, rotation-grid, the shifts in diagonal-unit-circle) are made for the wished one, or fp32.
+// (rotation-locked, rotation-grid, the shifts in diagonal-unit-circle) are made for the wished one, or fp32; those that
+// wrap around (wrapping-cells, diagonal-wrapping) fit where integers that do are wished.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,7 @@
 
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/constructions/build/based_action.h"
+#include "krohn/constructions/build/builders.h"
 #include "krohn/constructions/network/matrix.h"
 #include "krohn/constructions/network/network.h"
 
@@ -93,6 +95,7 @@ LeastCost least_cost(CostKind kind, const LetterFacts& facts);
 struct BuildOptions {
   std::optional<std::string> construction;
   std::optional<Precision> precision;  ///< must be exact in this precision when `exact`
+  std::optional<WrappingIntegers> integers;  ///< of constructions that wrap around; u8 in a table
   std::optional<KeyStyle> keys;
   std::optional<std::int64_t> max_reflections;  ///< per token and layer
   std::optional<std::uint64_t> max_dimension;   ///< Σ n·d
@@ -111,6 +114,7 @@ struct PlanRow {
   std::vector<std::size_t> alphabet_sizes;
   std::vector<Precision> exact_in;   ///< bit-exact for words of every length, in any order of evaluation
   std::vector<Precision> locked_in;  ///< the same, but only letter after letter: exactness.h
+  std::optional<WrappingIntegers> wraps_in;  ///< it counts by wrapping around: exact in these integers and nowhere else
   std::uint64_t snap_every = 0;      ///< K > 0: not linear, snaps to its codewords every K letters
   double margin = 0;                 ///< least distance of two codewords, least over layers
   bool met_limit = false;            ///< not possible within a plan's limits; by name more is tried

@@ -4,6 +4,8 @@
 #include <boost/multiprecision/cpp_int.hpp>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -102,7 +104,8 @@ PlanSize size_of_plan(const PlanRow& row, const Network& network, std::span<cons
   const bool made_for_a_format = row.construction.starts_with("rotation-locked") ||
                                  row.construction.starts_with("rotation-grid") ||
                                  row.construction == "diagonal-unit-circle";
-  size.has_finitely_many_values = row.snap_every == 0 && (exact || !made_for_a_format);
+  size.has_finitely_many_values = row.snap_every == 0 && (exact || !made_for_a_format) && !row.wraps_in;
+  size.wraps_in = row.wraps_in;
   size.is_diagonal = size.is_in_unit_interval = true;
   for (const Layer& layer : network.layers) {
     size.widest_numbers = std::max(size.widest_numbers, std::uint64_t{layer.dimension} * layer.columns);
@@ -432,6 +435,7 @@ class Bounds {
     if (automaton_.is_permutation_automaton()) attempt("the characters of the group", [this] { add_representation(); });
     attempt("reflections", [this] { add_reflections(); });
     attempt("cascades", [this] { add_cascades(); });
+    attempt("integers", [this] { add_integers(); });
     check();
     return std::move(result_);
   }
@@ -575,6 +579,27 @@ class Bounds {
     for (const PlanSize& plan : plans_)
       if ((plan.is_diagonal && plan.has_finitely_many_values) || plan.construction == "diagonal-unit-circle")
         offer(diagonal, plan.layers, plan.construction);
+  }
+
+  /// N numbers of 8 bits have 256^N values; a group that a type cannot hold (MATH.md §4, Integers) takes more than any.
+  void add_integers() {
+    const Algebra algebra = analyse_within_limits(automaton_);
+    const std::uint64_t least = ceiling(static_cast<std::uint64_t>(std::bit_width(automaton_.states() - 1)), 8);
+    for (const auto& [which, property, construction] :
+         {std::array{"wrapping", "2-groups only", "diagonal-wrapping"},
+          std::array{"unsigned saturating", "aperiodic", "diagonal-unit-interval"},
+          std::array{"signed saturating", "2-groups only", "diagonal-signed"}}) {
+      const Verdict& verdict = algebra.verdict(property);
+      if (verdict.answer == Answer::kUnknown) throw LimitError(algebra.limit);
+      const bool none = verdict.answer == Answer::kNo;
+      std::string because = none ? verdict.witness : "256 values each, for " + counted(automaton_.states(), "state");
+      SizeBound& bound =
+          add(kNumbers, fmt::format("diagonal layers of {} integers of 8 bits", which), {least, because});
+      bound.is_impossible = none;
+      for (const PlanSize& plan : plans_)
+        if (plan.construction == construction || (plan.wraps_in && which == std::string("wrapping")))
+          offer(bound, plan.numbers, plan.construction);
+    }
   }
 
   static std::uint64_t layers_with_groups(const Cascade& cascade) {

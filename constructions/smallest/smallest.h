@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
+#include "krohn/constructions/build/builders.h"
 #include "krohn/constructions/smallest/finite_values.h"
 #include "krohn/groups/transformations/green.h"
 
@@ -26,6 +27,7 @@ struct PlanSize {
   /// format, and nothing snaps.
   bool has_finitely_many_values = false;
   bool is_diagonal = false;          ///< every A is diagonal over the complex numbers
+  std::optional<WrappingIntegers> wraps_in;  ///< those of the row
   bool is_in_unit_interval = false;  ///< every A is diagonal with entries in [0, 1]
   bool adds_inputs = false;          ///< some B is not 0
   bool reads_linearly = false;       ///< the answer is a linear function of the numbers: found exactly

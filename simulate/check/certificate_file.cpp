@@ -184,7 +184,8 @@ Json claim_of(const Certificate& certificate, const CheckedModel& model, const c
   const bool is_of_regions = std::holds_alternative<ClosedRegions>(certificate.proof);
   json["arithmetic"] = to_string(is_of_regions ? certificate.arithmetic : arithmetic_of(certificate));
   json["form"] = certificate.operations ? kOperationsForm : to_string(certificate.form);
-  json["order"] = certificate.holds_in_any_order() ? "any" : to_string(certificate.order);
+  const bool is_any = certificate.holds_in_any_order() && !certificate.arithmetic.is_integer();  // a ring's: sequential
+  json["order"] = is_any ? "any" : to_string(certificate.order);
   json["claim"] = to_string(certificate.claim);
   if (certificate.is<ProvedUpTo>()) json["length"] = length_in_file(certificate);
   if (certificate.is<Refuted>()) json["shortest"] = certificate.is_shortest();

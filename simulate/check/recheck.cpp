@@ -473,7 +473,7 @@ std::string check(const LinearHorizon& proof, const Certificate& certificate, co
 /// True if a proof of this kind can give this claim.
 bool suits(const Certificate& certificate) {
   const Proof& proof = certificate.proof;
-  if (certificate.holds_in_any_order())
+  if (certificate.holds_in_any_order() && !certificate.arithmetic.is_integer())
     return std::holds_alternative<AnyOrder>(proof) || std::holds_alternative<ClosedRegions>(proof);
   if (certificate.is<Proved>())
     return std::holds_alternative<ClosedCodewords>(proof) || std::holds_alternative<ReachedPairs>(proof);

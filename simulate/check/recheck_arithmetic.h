@@ -126,8 +126,9 @@ class DeterministicArithmetic {
   const Format& stored_format() const { return stored_; }
   /// The one format that everything is rounded to; nothing where there are several.
   std::optional<Format> only_format() const {
-    return stored_ == summed_ && factor_.digits == 0 && integers_.bits == 0 ? std::optional(stored_) : std::nullopt;
+    return stored_ == summed_ && factor_.digits == 0 && !has_integers() ? std::optional(stored_) : std::nullopt;
   }
+  bool has_integers() const { return integers_.bits > 0; }
 
  private:
   __extension__ typedef __int128 Wide;

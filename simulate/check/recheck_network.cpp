@@ -121,6 +121,8 @@ RecheckedNetwork::RecheckedNetwork(const Network& network, const std::string& ar
       matrices.push_back(form == Form::kDense ? prepare.dense_form(transition.a) : std::visit(prepare, transition.a));
       additions.push_back(rounded(transition.b));
     }
+    if (in_.has_integers())
+      for (const Eigen::MatrixXd& code : layer.decoder.codewords) rounded(code);  // each is a number of the type
     codeword_of_.push_back(integer_codewords(layer));
   }
 }

@@ -75,10 +75,11 @@ RoundedNetwork<A>::RoundedNetwork(const Network& network, Form form, const A& in
     layers_.emplace_back(layer, form, in, layers_.size());
     size_ += layers_.back().size();
   }
-  if (snap_every_ == 0 || std::is_empty_v<A>) return;
-  for (std::size_t k = 0; k < layers_.size(); ++k)  // so that `snap` has them all
-    for (std::size_t i = 0; i < codeword_count(network.layers[k]); ++i)
-      round_entries(codeword(network.layers[k], i), in_, [&] { return fmt::format("layer {}, codeword {}", k, i); });
+  if (std::is_empty_v<A>) return;
+  for (std::size_t k = 0; k < layers_.size(); ++k)  // no word meets a codeword that is none of the arithmetic's
+    for (std::size_t i = 0; i < network.layers[k].decoder.codewords.size(); ++i)
+      round_entries(network.layers[k].decoder.codewords[i], in_,
+                    [&] { return fmt::format("layer {}, codeword {}", k, i); });
 }
 
 template <class A>

@@ -167,6 +167,10 @@ bool is_exact_in_chunks(const Network& network, const CertifyOptions& options) {
 void require_one_format(const ArithmeticName& arithmetic) {
   for (const Precision precision : {Precision::kFp64, Precision::kFp32, Precision::kFp16, Precision::kBf16})
     if (arithmetic == ArithmeticName(precision)) return;
+  if (arithmetic.is_integer())
+    throw InputError("--any-order", fmt::format("{} saturates, so that another order gives other numbers: 100 + 100 − "
+                                                "100 is 27 or 100 in i8-saturating",
+                                                to_string(arithmetic)));
   throw InputError(
       "--any-order",
       fmt::format("is about one format, fp64, fp32, fp16 or bf16, and covers FMA and wider sums; {} is none "

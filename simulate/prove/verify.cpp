@@ -514,11 +514,28 @@ ModelVerdict verify_network(const Network& network, const Question& question) {
   return verdict;
 }
 
+/// Of integers that wrap around, every order is answered by the sequential one (MATH.md §4, Integers).
+ModelVerdict verify_in_a_ring(const Question& question) {
+  if (const auto* network = std::get_if<const Network*>(&question.subject)) require_linear(**network, "another order");
+  Question sequential = question;
+  sequential.how.order = {};
+  sequential.how.any_order = false;
+  ModelVerdict verdict = verify(sequential);
+  if (verdict.certificate.is<Proved>()) verdict.certificate.claim = Proved{.any_order = true};
+  const int bits = question.how.arithmetic.integer().bits;
+  verdict.certificate.evidence +=
+      fmt::format("; sums and products modulo 2^{} are a ring's, so that every order gives the same numbers", bits);
+  return verdict;
+}
+
 }  // namespace
 
 ModelVerdict verify(const Question& question) {
   const FloatEnvironment environment;
   const TimeLimit time(question.how.max_seconds, fmt::format("--time {:g}", question.how.max_seconds));
+  const ArithmeticName& in = question.how.arithmetic;
+  if (in.is_integer() && !in.integer().saturates && (question.how.any_order || !question.how.order.is_sequential()))
+    return verify_in_a_ring(question);
   if (const auto* model = std::get_if<const ReadModel*>(&question.subject)) return verify_reader(**model, question);
   return verify_network(*std::get<const Network*>(question.subject), question);
 }

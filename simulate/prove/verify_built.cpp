@@ -74,14 +74,15 @@ bool ask_about_exactness(KeptPromise& kept, const Network& network, const Certif
   return std::holds_alternative<ClosedCodewords>(sequential.proof);
 }
 
-/// Why this construction has no proof in any order; empty when it has one, and then here is its network.
-std::string refusal_in_any_order(const Dfa& automaton, BuildOptions wishes, const PlanRow& row,
-                                 const CertifyOptions& how, std::optional<Network>& network) try {
-  if (row.exact_in.empty()) return "its numbers round";
+/// Why this construction has no such proof; empty when it has one, and then here is its network.
+std::string refusal(const Dfa& automaton, BuildOptions wishes, const PlanRow& row, const CertifyOptions& how,
+                    std::optional<Network>& network) try {
+  if (row.exact_in.empty() && !row.wraps_in) return "its numbers round";
   wishes.construction = row.construction;
   network = build(automaton, wishes);
-  const auto found = certify_any_order(quantise(*network, *wishes.precision), how);
-  return std::holds_alternative<Certificate>(found) ? "" : std::get<std::string>(found);
+  const Certificate found = certify(wishes.precision ? quantise(*network, *wishes.precision) : *network, how);
+  if (found.is<Proved>()) return "";
+  return found.is<Sampled>() ? found.evidence : claim_in_words(found, automaton.alphabet());
 } catch (const Error& error) {
   return error.what();
 }
@@ -111,25 +112,24 @@ KeptPromise verify_built(const Network& network, const Promise& promise, const C
   return kept;
 }
 
-Choice choose_in_any_order(const Dfa& automaton, BuildOptions wishes, std::uint64_t max_pairs, PlanRows rows,
-                           const std::function<void(const PlanRow& row, const std::string& refusal)>& told) {
-  CertifyOptions how;
-  how.arithmetic = wishes.precision.value();
-  how.any_order = true;
-  how.max_pairs = max_pairs;
+Choice choose_by_proof(const Dfa& automaton, BuildOptions wishes, const CertifyOptions& how, PlanRows rows,
+                       const std::function<void(const PlanRow& row, const std::string& refusal)>& told) {
   Choice choice{plan(automaton, wishes), {}, {}};
   std::vector<PlanRow*> tried;
   for (PlanRow& row : choice.rows)
-    if (row.possible) tried.push_back(&row);
-  std::ranges::stable_partition(tried, [](const PlanRow* row) { return row->chosen; });
+    if (row.possible && row.construction == wishes.construction.value_or(row.construction)) tried.push_back(&row);
+  if (how.arithmetic.is_integer())
+    std::ranges::stable_sort(tried, {}, [](const PlanRow* row) { return std::pair(row->layers, row->state_numbers); });
+  else
+    std::ranges::stable_partition(tried, [](const PlanRow* row) { return row->chosen; });
   for (PlanRow& row : choice.rows) row.chosen = false;
   std::string reasons;
   for (PlanRow* row : tried) {
     std::optional<Network> network;
-    const std::string refusal = refusal_in_any_order(automaton, wishes, *row, how, network);
-    if (told) told(*row, refusal);
-    if (!refusal.empty()) {
-      reasons += fmt::format("\n{}: {}", row->construction, refusal);
+    const std::string why_not = refusal(automaton, wishes, *row, how, network);
+    if (told) told(*row, why_not);
+    if (!why_not.empty()) {
+      reasons += fmt::format("\n{}: {}", row->construction, why_not);
     } else if (choice.chosen() == nullptr) {
       row->chosen = true;
       choice.network = std::move(network);
@@ -137,8 +137,9 @@ Choice choose_in_any_order(const Dfa& automaton, BuildOptions wishes, std::uint6
     }
   }
   if (choice.chosen() == nullptr)
-    choice.failure = std::make_exception_ptr(InputError(fmt::format(
-        "no construction is exact in any order of evaluation in {}{}", to_string(*wishes.precision), reasons)));
+    choice.failure = std::make_exception_ptr(InputError(
+        fmt::format("no construction is {} in {}{}", how.any_order ? "exact in any order of evaluation" : "proved",
+                    to_string(how.arithmetic), reasons)));
   return choice;
 }
 

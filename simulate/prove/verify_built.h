@@ -38,13 +38,13 @@ struct KeptPromise {
 KeptPromise verify_built(const Network& network, const Promise& promise, const CertifyOptions& limits = {},
                          const std::function<void(std::string_view, std::uint64_t, std::uint64_t)>& progress = {});
 
-/// The construction of least cost that no order of evaluation, split, batch, FMA or wider accumulator changes in
-/// `wishes.precision`, which has to be given, proved by certify_any_order: the one that `choose` would take is
-/// tried first, then the others in the table's order, all of them for PlanRows::kAll. `told` hears of every one that
+/// The first construction that `certify` proves as `how` says: in integers, in the order of layers and then of
+/// numbers; or, with `how.any_order`, in `wishes.precision`, so that no order of evaluation, split, batch, FMA or wider
+/// accumulator changes a bit, where the one that `choose` would take is tried first, then the others in the table's
+/// order. All are tried for PlanRows::kAll, and no other than one that is wished for. `told` hears of every one that
 /// was tried, with the reason against it, or "" for a proof. The network's weights are not rounded yet. Without a
-/// chosen row `failure` is an InputError with all reasons. Throws InputError for a precision other than fp64, fp32,
-/// fp16 and bf16.
-Choice choose_in_any_order(const Dfa& automaton, BuildOptions wishes, std::uint64_t max_pairs, PlanRows rows,
-                           const std::function<void(const PlanRow& row, const std::string& refusal)>& told = {});
+/// chosen row `failure` is an InputError with all reasons. Throws InputError for an arithmetic that `how` does not fit.
+Choice choose_by_proof(const Dfa& automaton, BuildOptions wishes, const CertifyOptions& how, PlanRows rows,
+                       const std::function<void(const PlanRow& row, const std::string& refusal)>& told = {});
 
 }  // namespace krohn

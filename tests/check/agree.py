@@ -26,7 +26,8 @@ LANGUAGES = (["name:parity", "name:S3", "name:S4 --generators adjacent", "name:S
               "regex:(ab|ba)*", "regex:~((a|b)*aa(a|b)*)"]
              + [f"name:Z{m}" for m in (2, 3, 4, 5, 6, 7, 8, 10, 12, 30, 60)] + [f"name:tomita{i}" for i in range(1, 8)]
              + [f"name:random:m={m},seed={s}" for m in (3, 5, 8) for s in (1, 2, 3)])
-ARITHMETICS = ["bf16", "fp16", "fp32", "fp64", "bf16+fma", "fp32+fma", "bf16/fp32", "fp16/fp32", "tf32", "i8", "u16-saturating", "i32-saturating"]
+ARITHMETICS = ["bf16", "fp16", "fp32", "fp64", "bf16+fma", "fp32+fma", "bf16/fp32", "fp16/fp32", "tf32", "u8", "i8", "u16-saturating", "i32-saturating"]
+WRAPPING = ["wrapping-cells", "diagonal-wrapping"]
 ORDERS = [[], ["--any-order"], ["--form", "dense"], ["--test-only", "--length", "200", "--words", "3"]]
 
 
@@ -66,8 +67,8 @@ def python_says(certificate, model):
 
 def constructions(krohn, language):
     """Those that the table calls possible."""
-    status, text = run(krohn, "compile", *language.split(), "--explain", "--json")
-    return [plan["construction"] for plan in json.loads(text)["plans"] if plan["possible"]] if status == 0 else []
+    done = subprocess.run([krohn, "compile", *language.split(), "--explain", "--json"], capture_output=True, text=True)
+    return [plan["construction"] for plan in json.loads(done.stdout)["plans"] if plan["possible"]] if done.returncode == 0 else []
 
 
 def main():
@@ -85,13 +86,13 @@ def main():
         for language, construction, arithmetic, order in questions(asked.krohn)[: asked.most]:
             if time.time() > end:
                 break
-            if order == ["--any-order"] and arithmetic not in ("bf16", "fp16", "fp32", "fp64"):
+            if order == ["--any-order"] and arithmetic not in ("bf16", "fp16", "fp32", "fp64", "u8"):
                 continue
             model = compiled.get((language, construction))
             if model is None:
                 model = folder / f"{len(compiled)}.safetensors"
-                if run(asked.krohn, "compile", *language.split(), *(["--construction", construction] if construction else []), "-o",
-                       str(model))[0] != 0:
+                if run(asked.krohn, "compile", *language.split(), *(["--construction", construction] if construction else []),
+                       *(["--precision", "u8"] if construction in WRAPPING else []), "-o", str(model))[0] != 0:
                     continue
                 compiled[language, construction] = model
             certificate = folder / "c.cert"

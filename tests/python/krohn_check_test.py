@@ -306,6 +306,11 @@ class Steps(Case):
         self.assert_verdict(BAD, certificate.replace("sequential", "any"))
         with self.assertRaises(check.Refused):
             certificates.closed_codewords(self.model(models.adding(2, (0, 1), Fraction(1, 2))), arithmetic="i8")
+        # A codeword that is no number of the type is refused, whatever the words.
+        model = self.model(models.adding(4, (0, 1), 64, 0))
+        certificates.failing_word(model, [([1], 4)], True, arithmetic="u8-saturating")
+        with self.assertRaises(check.Refused):
+            certificates.failing_word(model, [([1], 4)], False, arithmetic="i8-saturating")
 
     def test_one_bit_of_a_successor(self):
         certificate = certificates.closed_reachable_set(self.model(models.turn(4)), arithmetic="bf16")

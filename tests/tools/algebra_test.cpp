@@ -56,6 +56,50 @@ TEST_CASE("a star-free language compiles to a diagonal network that is proved") 
   place.expect(0, "krohn verify d.safetensors --precision bf16", {"proved for words of every length"});
 }
 
+TEST_CASE("diagonal models in integers: classify and smallest answer, compile takes the yes, and verify proves it") {
+  const Workplace place("integers");
+  struct Fact {
+    std::string language, wrapping, is_unsigned, is_signed;
+  };
+  for (const auto& [language, wrapping, is_unsigned, is_signed] :
+       {Fact{"name:Z4", "yes", "no", "yes"}, Fact{"name:Z3", "no", "no", "no"},
+        Fact{"'regex:(a|b)*abb'", "yes", "yes", "yes"}}) {
+    CAPTURE(language);
+    const json rows = place.report(0, "krohn classify " + language + " --json").at("jobs").at(0).at("architectures");
+    const json bounds = place.report(0, "krohn smallest " + language + " --json").at("bounds");
+    const auto check = [&](const std::string& kind, const std::string& model, const std::string& said,
+                           const std::string& arithmetic) {
+      const json& answer = row(rows, "family", "diagonal, " + kind);
+      CHECK(answer.at("answer") == said);
+      CHECK(answer.at("checked").get<std::string>().ends_with(", in " + arithmetic) == (said == "yes"));
+      const json& bound = row(bounds, "model", "diagonal layers of " + model + " integers of 8 bits");
+      CHECK(bound.at("impossible") == (said == "no"));
+      CHECK(bound.at("built").is_null() == (said == "no"));
+    };
+    check("integers that wrap around", "wrapping", wrapping, "u8");
+    check("unsigned integers that saturate", "unsigned saturating", is_unsigned, "u8-saturating");
+    check("signed integers that saturate", "signed saturating", is_signed, "i8-saturating");
+  }
+  place.expect(0, "krohn compile name:Z256 --precision u8 -o z256.safetensors",
+               {"by wrapping-cells", "1 number of state", "in u8: proved for words of every length"});
+  place.expect(0, "krohn verify z256.safetensors --precision u8 --certificate z256.cert",
+               {"proved for words of every length"});
+  place.expect(0, "krohn check z256.cert z256.safetensors --against name:Z256");
+  for (const std::string order : {"--any-order", "--order scan", "--order chunked:64 --length 1000"})
+    place.expect(0, "krohn verify z256.safetensors --precision u8 " + order,
+                 {"in any order of evaluation, fused or not", "modulo 2^8 are a ring's"});
+  place.expect(1, "krohn verify z256.safetensors --precision u16", {"refuted"});
+  place.expect(1, "krohn verify z256.safetensors", {"refuted"});
+  place.expect(2, "krohn verify z256.safetensors --precision i8", {"layer 0, "});
+  place.expect(2, "krohn verify z256.safetensors --precision u8-saturating --any-order", {"saturates"});
+  place.expect(0, "krohn compile name:Z4 --precision i8-saturating --explain -o z4.safetensors",
+               {"in i8-saturating: wrapping-cells: no: ", "in i8-saturating: proved"});
+  place.expect(2, "krohn compile name:Z4 --precision u8 --target onnx -o z4.onnx", {"leave out --target"});
+  place.expect(2, "krohn compile name:Z4 --construction wrapping-cells -o z4.safetensors", {"take --precision u8"});
+  place.expect(2, "krohn compile name:Z3 --construction wrapping-cells --precision u8 -o z3.safetensors",
+               {"no construction is proved in u8"});
+}
+
 TEST_CASE("decompose by holonomy, by the chain, into primes") {
   const Workplace place("decompose");
   const json two = json::parse(place.shell("krohn decompose name:modarith5 --method holonomy --json").out);

@@ -584,10 +584,7 @@ class Network:
         self.matrices = [[self.prepared(layer, a) for a in range(len(layer.matrices))] for layer in model.layers]
         stored = lambda columns: columns and tuple(tuple(nearest(x, self.stored) for x in column) for column in columns)
         self.B = [[stored(b) for b in layer.B] for layer in model.layers]
-        self.words = [[stored(c) if self.has(c) else tuple((None,) * len(x) for x in c) for c in layer.codewords]
-                      for layer in model.layers]
-        demand(not model.snap_every or all(self.has(c) for layer in model.layers for c in layer.codewords), Refused,
-               "a codeword to snap to is no number of the type")
+        self.words = [[stored(c) for c in layer.codewords] for layer in model.layers]
         self.start = (tuple(x.initial_label for x in model.layers), 0, tuple(stored(x.H0) for x in model.layers))
         for name in ("column", "nearest", "step"):
             setattr(self, name, functools.lru_cache(1 << 18)(getattr(self, name)))
@@ -615,11 +612,6 @@ class Network:
         rows = matrix.rows and [[(j, x if signs else nearest(x, self.stored)) for j, x in row]
                                 for row, signs in zip(matrix.rows, matrix.signs)]
         return Matrix(matrix.form, rows, matrix.signs, terms=matrix.terms)
-
-    def has(self, columns):
-        """Whether integers, where the arithmetic is of them, are a codeword's numbers."""
-        return not isinstance(self.stored, Integers) or all(self.stored.wrapped(x) == x and x % (1 << UNIT) == 0
-                                                            for x in flat(columns))
 
     def key(self, value, square):
         if isinstance(value, int) and isinstance(self.stored, Integers):

@@ -50,6 +50,8 @@ std::string claim_of_asked_words(const Certificate& certificate) {
     return fmt::format(
         "proved for words of every length, {}sums in any order, with or without FMA, functions within 8 units",
         certificate.arithmetic == Precision::kBf16 ? "in bf16, with fp32 " : "with ");
+  if (certificate.holds_in_any_order() && certificate.arithmetic.is_integer())
+    return "proved for all lengths, in any order of evaluation, fused or not, with sums in any wider integers";
   if (certificate.holds_in_any_order())
     return "proved for all lengths, in any order of evaluation, with or without FMA, in this or any wider format";
   if (certificate.holds_in_every_association())

@@ -198,7 +198,7 @@ TEST_CASE("whatever the planner can build survives a file") {
     for (const PlanRow& row : plan(dfa, {})) {
       if (!row.possible) continue;
       CAPTURE(row.construction);
-      const Network network = build(dfa, BuildOptions{.construction = row.construction});
+      const Network network = build(dfa, BuildOptions{.construction = row.construction, .integers = row.wraps_in});
       check_same(from_tensors(to_tensors(network), "f"), network);
       ++built;
     }

@@ -88,6 +88,7 @@ Network one_of_each_integer(std::uint64_t seed, bool is_signed) {
   Network network = meaningless(random, std::move(actions), 2, true);
   for (Layer& layer : network.layers) {
     layer.initial = rounded(layer.initial);
+    for (Eigen::MatrixXd& code : layer.decoder.codewords) code = rounded(code);
     for (Transition& transition : layer.transitions) transition.b = rounded(transition.b);
   }
   return network;
@@ -187,11 +188,19 @@ TEST_CASE("a weight that is no integer of the type is refused by its place, and 
   CHECK(refused(with(256, 1, 1), u8).find("layer 0, H_0: the weight 256 is") == 0);
   CHECK(refused(with(0, 128, 1), i8).find("layer 0, action 0: the weight 128 is") == 0);
   CHECK(refused(with(0, 1, -1), u8).find("layer 0, action 0: the weight -1 is") == 0);
-  Network snaps = with(0, 1, 1);
-  snaps.snap_every = 2;
-  CHECK(refused(snaps, u8) == "no error");
-  snaps.layers[0].decoder.codewords[1](0) = 0.5;
-  CHECK(refused(snaps, u8).find("layer 0, codeword 1: the weight 0.5 is") == 0);
+  Network codes = with(0, 1, 1);
+  for (const double code : {0.5, -1.0, 256.0}) {
+    codes.layers[0].decoder.codewords[1](0) = code;
+    CHECK(refused(codes, u8).find(fmt::format("layer 0, codeword 1: the weight {} is", code)) == 0);
+  }
+  codes.layers[0].decoder.codewords[1](0) = -128;
+  CHECK(refused(codes, i8) == "no error");
+  const Network signs = one_layer(
+      counter(2, {0, 1}), Eigen::MatrixXd::Constant(1, 1, 1),
+      {SignedPermutationMatrix{Permutation::identity(1), {1}}, SignedPermutationMatrix{Permutation::identity(1), {-1}}},
+      {Eigen::MatrixXd::Constant(1, 1, 1), Eigen::MatrixXd::Constant(1, 1, -1)});
+  CHECK(refused(signs, u8).find("layer 0, codeword 1: the weight -1 is") == 0);  // its signs are no weights
+  CHECK(refused(signs, i8) == "no error");
   CHECK(refused(with(0, 1, 1), u8, parse_order("scan")).find("integers are read letter after letter") == 0);
   CHECK_THROWS_AS(certify(with(0, 1, 1), in(u8, 1000, parse_order("scan"))), InputError);
 }

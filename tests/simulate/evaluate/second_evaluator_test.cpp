@@ -128,6 +128,7 @@ TEST_CASE("files of all constructions are read as the page says, bit for bit in 
          {"name:parity", "name:Z5", "name:S3", "regex:(a|b)*abb", "name:tomita3", "name:D4", "name:Z2xZ4"}) {
       BuildOptions options;
       options.construction = construction;
+      options.integers = WrappingIntegers{};
       std::optional<Network> network;
       try {
         network = build(load_language(language), options);

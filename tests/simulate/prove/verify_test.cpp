@@ -1,13 +1,16 @@
 #include <exception>
 
+#include "krohn/simulate/prove/verify.h"
 #include "krohn/automata/language.h"
+#include "krohn/automata/operations/minimise.h"
 #include "krohn/constructions/build/planner.h"
+#include "krohn/groups/base/error.h"
+#include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/pairs/network_machine.h"
 #include "krohn/simulate/prove/self_check.h"
-#include "krohn/simulate/prove/verify.h"
 #include "krohn/simulate/prove/verify_built.h"
 #include "tests/simulate/hand_built.h"
 #include "tests/simulate/prove/judged_claims.h"
@@ -365,7 +368,7 @@ TEST_CASE("what a construction promises is proved before it is written") {
     CAPTURE(name);
     const Dfa automaton = load_language(std::string("name:") + name, {});
     for (const PlanRow& row : plan(automaton, {})) {
-      if (!row.possible) continue;
+      if (!row.possible || row.wraps_in) continue;
       CAPTURE(row.construction);
       BuildOptions options;
       options.construction = row.construction;
@@ -406,28 +409,139 @@ TEST_CASE("a construction chosen in any order is the first that is proved so, an
       BuildOptions wishes;
       wishes.precision = precision;
       std::map<std::string, std::string> refused;
-      const Choice choice = choose_in_any_order(
-          dfa, wishes, 100'000, PlanRows::kAll,
-          [&](const PlanRow& row, const std::string& refusal) { refused[row.construction] = refusal; });
+      CertifyOptions how;
+      how.arithmetic = precision;
+      how.any_order = true;
+      const Choice choice =
+          choose_by_proof(dfa, wishes, how, PlanRows::kAll,
+                          [&](const PlanRow& row, const std::string& refusal) { refused[row.construction] = refusal; });
       REQUIRE(choice.chosen() != nullptr);
       CHECK(refused.at(choice.chosen()->construction).empty());
       CHECK(refused.size() == static_cast<std::size_t>(
                                   std::ranges::count_if(choice.rows, [](const PlanRow& row) { return row.possible; })));
-      CertifyOptions how;
-      how.arithmetic = precision;
-      how.any_order = true;
       CHECK(std::holds_alternative<Certificate>(certify_any_order(quantise(*choice.network, precision), how)));
-      CHECK(choose_in_any_order(dfa, wishes, 100'000, PlanRows::kNeeded).chosen()->construction ==
+      CHECK(choose_by_proof(dfa, wishes, how, PlanRows::kNeeded).chosen()->construction ==
             choice.chosen()->construction);
       for (const PlanRow& row : choice.rows)
-        if (row.possible && row.exact_in.empty()) CHECK(refused.at(row.construction) == "its numbers round");
+        if (row.possible && row.exact_in.empty() && !row.wraps_in)
+          CHECK(refused.at(row.construction) == "its numbers round");
     }
   BuildOptions small;
   small.max_dimension = 2;
   small.precision = Precision::kFp32;
-  const Choice none = choose_in_any_order(load_language("name:Z5", {}), small, 1000, PlanRows::kNeeded);
+  CertifyOptions any;
+  any.any_order = true;
+  const Choice none = choose_by_proof(load_language("name:Z5", {}), small, any, PlanRows::kNeeded);
   CHECK(none.chosen() == nullptr);
   CHECK_THROWS_AS(std::rethrow_exception(none.failure), InputError);
+}
+
+TEST_CASE("in integers the choice has the fewest layers and then numbers, proved, and nothing is forced on it") {
+  struct Fact {
+    const char *language, *arithmetic, *construction;
+    std::uint64_t numbers;
+  };
+  for (const auto& [language, arithmetic, construction, numbers] :
+       {Fact{"name:Z4", "u8", "wrapping-cells", 1}, Fact{"name:Z4", "i32", "wrapping-cells", 1},
+        Fact{"name:Z4xZ2", "i8", "wrapping-cells", 2}, Fact{"name:Z4", "u8-saturating", "permutation", 4},
+        Fact{"name:parity", "i8-saturating", "parity-scalar", 1}, Fact{"name:S3", "u8", "permutation-vector", 3}}) {
+    CAPTURE(language);
+    CAPTURE(arithmetic);
+    const Dfa dfa = minimise(load_language(language, {}));
+    CertifyOptions how;
+    how.arithmetic = ArithmeticName::parse(arithmetic);
+    BuildOptions wishes;
+    if (const IntegerType& type = how.arithmetic.integer(); !type.saturates)
+      wishes.integers = WrappingIntegers{type.bits, type.is_signed};
+    const Choice choice = choose_by_proof(dfa, wishes, how, PlanRows::kNeeded);
+    REQUIRE(choice.chosen() != nullptr);
+    CHECK(choice.chosen()->construction == construction);
+    CHECK(choice.chosen()->state_numbers == numbers);
+    CHECK(certify(*choice.network, how).is<Proved>());
+  }
+  CertifyOptions how;
+  how.arithmetic = ArithmeticName::parse("u8");
+  BuildOptions wishes;
+  wishes.construction = "signed-permutation";
+  const Choice none = choose_by_proof(load_language("name:Z4", {}), wishes, how, PlanRows::kNeeded);
+  CHECK(test::error_of([&] { std::rethrow_exception(none.failure); }).find("signed-permutation: layer 0") !=
+        std::string::npos);
+  wishes.construction = "wrapping-cells";
+  CHECK(test::error_of([&] { build(load_language("name:Z4", {}), wishes); }).find("take --precision u8") !=
+        std::string::npos);
+}
+
+TEST_CASE("every order of integers that wrap around is the sequential one, and no other order saturates") {
+  BuildOptions wishes;
+  wishes.construction = "wrapping-cells";
+  for (const bool is_signed : {false, true}) {
+    wishes.integers = WrappingIntegers{8, is_signed};
+    const Network network = build(minimise(load_language("name:D4/points", {})), wishes);
+    Question question;
+    question.subject = &network;
+    question.random = {.length = 200, .words = 3};
+    question.how.arithmetic = IntegerType{8, is_signed, false};
+    CHECK_FALSE(verify(question).certificate.holds_in_any_order());
+    question.how.any_order = true;
+    for (const char* order : {"sequential", "scan", "doubling:16", "chunked:64"}) {
+      CAPTURE(order);
+      question.how.order = parse_order(order);
+      const ModelVerdict verdict = verify(question);
+      CHECK(verdict.certificate.holds_in_any_order());
+      CHECK(verdict.self_check.is_rechecked);
+      CHECK(verdict.certificate.evidence.find("modulo 2^8 are a ring's") != std::string::npos);
+      CHECK(claim_in_words(verdict.certificate, network.automaton.alphabet()).find("in any order of evaluation") !=
+            std::string::npos);
+      // The file is that of the sequential order.
+      const test::Scratch folder("ring");
+      const std::string file = (folder / "ring.cert").string();
+      save_certificate(with_steps(verdict.certificate, network), network, file);
+      CHECK(test::contents(file).find("\"order\":\"sequential\"") != std::string::npos);
+      CHECK(recheck(load_certificate(file, network), network).established);
+      question.how.any_order = false;
+    }
+    question.how.arithmetic = IntegerType{8, is_signed, true};
+    CHECK_THROWS_AS(verify(question), InputError);
+    question.how.order = {};
+    question.how.any_order = true;
+    CHECK(test::error_of([&] { verify(question); }).find("saturates, so that another order") != std::string::npos);
+    Network snaps = network;
+    snaps.snap_every = 2;
+    question.subject = &snaps;
+    question.how.arithmetic = IntegerType{8, is_signed, false};
+    CHECK_THROWS_AS(verify(question), InputError);
+  }
+}
+
+TEST_CASE("products of letters' maps in any grouping, modulo 2^8, are the numbers that are evaluated") {
+  std::mt19937_64 random(8);
+  BuildOptions wishes;
+  wishes.construction = "wrapping-cells";
+  wishes.integers = WrappingIntegers{};
+  const Network network = build(minimise(load_language("name:D4/points", {})), wishes);
+  const Layer& layer = network.layers[0];
+  using Step = std::pair<std::uint8_t, std::uint8_t>;  // h ↦ a h + b
+  const auto step_of = [&](Letter letter) {
+    const Transition& transition = layer.transitions[layer.wiring.action_of[letter]];
+    return Step{std::get<DiagonalMatrix>(transition.a).values[0], transition.b(0)};
+  };
+  const auto then = [](Step f, Step g) { return Step{g.first * f.first, g.first * f.second + g.second}; };
+  for (int i = 0; i < 10'000; ++i) {
+    std::vector<Step> parts;
+    const auto evaluator = make_evaluator(network, ArithmeticName::parse("u8"));
+    for (std::uint64_t length = random() % 12; length > 0; --length) {
+      const auto letter = static_cast<Letter>(random() % network.automaton.letters());
+      parts.push_back(step_of(letter));
+      evaluator->step(letter);
+    }
+    parts.insert(parts.begin(), Step{0, layer.initial(0)});
+    while (parts.size() > 1) {
+      const std::size_t at = random() % (parts.size() - 1);
+      parts[at] = then(parts[at], parts[at + 1]);
+      parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+    }
+    REQUIRE(evaluator->numbers() == std::vector<double>{static_cast<double>(parts[0].second)});
+  }
 }
 
 TEST_CASE("a network that breaks its construction's promise is a contradiction") {

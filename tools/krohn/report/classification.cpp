@@ -40,7 +40,7 @@ constexpr std::uint64_t kCheckedLength = 10'000;
 
 constexpr const char* kTracking = "state tracking";
 
-/// Builds constructions by name and proves them against the automaton in fp64, each once.
+/// Builds constructions by name and proves them against the automaton, in fp64 or in integers, each once.
 class Checker {
  public:
   explicit Checker(const Dfa& automaton) : automaton_(automaton) {}
@@ -50,22 +50,23 @@ class Checker {
     std::string text;
   };
 
-  const Outcome& operator()(const std::string& construction) {
-    const auto [entry, fresh] = outcomes_.try_emplace(construction);
-    if (fresh) entry->second = check(construction);
+  const Outcome& operator()(const std::string& construction, const std::string& arithmetic) {
+    const auto [entry, fresh] = outcomes_.try_emplace({construction, arithmetic});
+    if (fresh) entry->second = check(construction, arithmetic);
     return entry->second;
   }
 
  private:
-  Outcome check(const std::string& construction) const {
+  Outcome check(const std::string& construction, const std::string& arithmetic) const {
     try {
       BuildOptions wishes;
       wishes.construction = construction;
+      if (arithmetic == "u8") wishes.integers = WrappingIntegers{};
       const Network network = build(automaton_, wishes);
       Question question;
       question.subject = &network;
       question.name = construction;
-      question.how.arithmetic = Precision::kFp64;
+      question.how.arithmetic = ArithmeticName::parse(arithmetic);
       question.how.max_pairs = kCheckedPairs;
       question.how.max_seconds = kCheckSeconds;
       question.replayed_letters = kReplayedLetters;
@@ -79,15 +80,16 @@ class Checker {
   }
 
   Outcome judged(const Certificate& certificate) const {
-    if (certificate.is<Proved>()) return {true, fmt::format("{}, in fp64", certificate.method)};
+    const std::string in = to_string(certificate.arithmetic);
+    if (certificate.is<Proved>()) return {true, fmt::format("{}, in {}", certificate.method, in)};
     if (certificate.is<ProvedUpTo>())
       return {certificate.length() >= kCheckedLength,
-              fmt::format("{}, up to {} in fp64", certificate.method, counted(certificate.length(), "letter"))};
+              fmt::format("{}, up to {} in {}", certificate.method, counted(certificate.length(), "letter"), in)};
     return {false, certificate.is<Refuted>() ? "refuted; please report this" : "not proved"};
   }
 
   const Dfa& automaton_;
-  std::map<std::string, Outcome> outcomes_;
+  std::map<std::pair<std::string, std::string>, Outcome> outcomes_;
 };
 
 /// A yes stays one when its networks were proved; otherwise it is open, with the reason.
@@ -101,7 +103,7 @@ void back(Architecture& row, Checker& checker) {
   std::vector<std::string> constructions{row.construction};
   if (!row.exact.empty() && row.exact != row.construction) constructions.push_back(row.exact);
   for (const std::string& construction : constructions) {
-    const Checker::Outcome& outcome = checker(construction);
+    const Checker::Outcome& outcome = checker(construction, row.arithmetic);
     if (!outcome.holds) return open(fmt::format("yes by the theorem, but {}: {}", construction, outcome.text));
     row.checked += fmt::format("{}{}: {}", row.checked.empty() ? "" : "; ", construction, outcome.text);
   }

@@ -28,6 +28,7 @@ std::string precisions(const std::vector<Precision>& precisions) {
 
 /// Precisions in brackets are exact letter after letter only.
 std::string exact_column(const PlanRow& row) {
+  if (row.wraps_in) return to_string(*row.wraps_in);
   if (row.exact_in.empty() && row.locked_in.empty()) return "none";
   if (row.locked_in.empty()) return precisions(row.exact_in);
   const std::string locked = fmt::format("({})", precisions(row.locked_in));
@@ -72,6 +73,7 @@ std::string exactness(const PlanRow& row) {
         "not linear: every {} the state snaps to the nearest codeword; `krohn verify` proves that "
         "this comes in time",
         counted(row.snap_every, "letter"));
+  if (row.wraps_in) return fmt::format("exact for words of every length in {}", to_string(*row.wraps_in));
   if (row.exact_in.empty() && row.locked_in.empty())
     return "bit-exact in no precision by its construction: `krohn verify` says how far it holds";
   if (row.exact_in.empty())
@@ -94,6 +96,7 @@ nlohmann::ordered_json plan_to_json(const PlanRow& row) {
   json["alphabet_sizes"] = row.alphabet_sizes;
   json["exact_in"] = nlohmann::ordered_json::array();
   for (const Precision precision : row.exact_in) json["exact_in"].push_back(to_string(precision));
+  if (row.wraps_in) json["exact_in"].push_back(to_string(*row.wraps_in));
   json["locked_in"] = nlohmann::ordered_json::array();
   for (const Precision precision : row.locked_in) json["locked_in"].push_back(to_string(precision));
   if (row.snap_every > 0) json["snap_every"] = row.snap_every;

@@ -35,10 +35,18 @@ struct CompileArguments {
   bool exact = false, any_order = false, explain = false, json = false;
 };
 
+/// fp32 unless it is given.
+ArithmeticName arithmetic_of(const CompileArguments& options) {
+  return ArithmeticName::parse(options.precision.empty() ? "fp32" : options.precision);
+}
+
 BuildOptions wishes_of(const CompileArguments& options) {
   BuildOptions wishes;
   if (!options.construction.empty()) wishes.construction = options.construction;
-  if (!options.precision.empty()) wishes.precision = parse_precision(options.precision);
+  const ArithmeticName named = arithmetic_of(options);
+  const IntegerType& type = named.integer();
+  if (named.is_integer() && !type.saturates) wishes.integers = WrappingIntegers{type.bits, type.is_signed};
+  if (!named.is_integer() && !options.precision.empty()) wishes.precision = named.storage();
   if (!options.keys.empty()) wishes.keys = parse_key_style(options.keys);
   if (options.max_reflections) wishes.max_reflections = static_cast<std::int64_t>(*options.max_reflections);
   wishes.max_dimension = options.max_dimension;
@@ -89,13 +97,20 @@ Choice choose_for_target(const Dfa& dfa, BuildOptions wishes, const std::vector<
 }
 
 Choice make_choice(const Dfa& dfa, const BuildOptions& wishes, const CompileArguments& options) {
-  if (options.any_order)
-    return choose_in_any_order(dfa, wishes, options.max_pairs, options.explain ? PlanRows::kAll : PlanRows::kNeeded,
-                               [&](const PlanRow& row, const std::string& refusal) {
-                                 if (options.explain && !options.json)
-                                   fmt::print("in any order, in {}: {}: {}\n", options.precision, row.construction,
-                                              refusal.empty() ? "proved" : "no: " + refusal);
-                               });
+  if (options.any_order || arithmetic_of(options).is_integer()) {
+    CertifyOptions how;
+    how.arithmetic = arithmetic_of(options);
+    how.any_order = options.any_order && !wishes.integers;
+    how.max_pairs = options.max_pairs;
+    how.long_letters = 0;
+    return choose_by_proof(dfa, wishes, how, options.explain ? PlanRows::kAll : PlanRows::kNeeded,
+                           [&](const PlanRow& row, const std::string& refusal) {
+                             if (options.explain && !options.json)
+                               fmt::print("{}in {}: {}: {}\n", options.any_order ? "in any order, " : "",
+                                          options.precision, row.construction,
+                                          refusal.empty() ? "proved" : "no: " + refusal);
+                           });
+  }
   if (options.construction.empty())
     if (const std::vector<std::string> held = target_constructions(options.target); !held.empty())
       return choose_for_target(dfa, wishes, held, options);
@@ -120,11 +135,11 @@ struct Written {
 };
 
 /// The effect of rounding the weights on the network.
-ModelVerdict prove(const Network& rounded, Precision precision, const CompileArguments& options) {
+ModelVerdict prove(const Network& rounded, const CompileArguments& options) {
   Question question;
   question.subject = &rounded;
   question.name = options.language;
-  question.how.arithmetic = precision;
+  question.how.arithmetic = arithmetic_of(options);
   question.how.any_order = options.any_order;
   question.how.max_pairs = options.max_pairs;
   question.progress = progress_of_stages();
@@ -132,13 +147,13 @@ ModelVerdict prove(const Network& rounded, Precision precision, const CompileArg
 }
 
 /// Nothing is written before it is proved.
-Written write(Network network, const PlanRow& chosen, const std::optional<Precision>& precision,
-              const CompileArguments& options) {
+Written write(Network network, const PlanRow& chosen, const CompileArguments& options) {
   Written written{std::move(network), {}, {}};
   written.network.provenance.source = options.language;
-  if (precision) {
-    written.network = quantise(written.network, *precision);
-    written.verdict = prove(written.network, *precision, options);
+  if (!options.precision.empty()) {
+    const ArithmeticName arithmetic = arithmetic_of(options);
+    if (!arithmetic.is_integer()) written.network = quantise(written.network, arithmetic.storage());
+    written.verdict = prove(written.network, options);
   } else {
     CertifyOptions limits;
     limits.max_pairs = options.max_pairs;
@@ -152,7 +167,9 @@ Written write(Network network, const PlanRow& chosen, const std::optional<Precis
 void report_model(const Written& written, const CompileArguments& options) {
   const Alphabet& alphabet = written.network.automaton.alphabet();
   if (written.verdict)
-    return print_claim(fmt::format("weights rounded to {}: ", options.precision), *written.verdict, alphabet);
+    return print_claim(
+        fmt::format("{} {}: ", arithmetic_of(options).is_integer() ? "in" : "weights rounded to", options.precision),
+        *written.verdict, alphabet);
   for (const std::string& line : in_words(written.kept)) fmt::print("  {}\n", line);
 }
 
@@ -197,6 +214,9 @@ int compile(CompileArguments options) {
                         {options.language, options.target, options.output, options.max_pairs, options.json});
   }
   const BuildOptions wishes = wishes_of(options);
+  if (arithmetic_of(options).is_integer() && options.target != "krohn")
+    throw InputError("--precision " + options.precision,
+                     "what other frameworks load computes in floating point; leave out --target");
   Choice choice = [&] {
     const Waiting waiting(fmt::format("building a construction of {} states", with_thousands(dfa.states())));
     return make_choice(dfa, wishes, options);
@@ -207,7 +227,7 @@ int compile(CompileArguments options) {
     return kDone;
   if (chosen == nullptr) std::rethrow_exception(choice.failure);
   std::optional<Written> written;
-  if (!options.output.empty()) written = write(*std::move(choice.network), *chosen, wishes.precision, options);
+  if (!options.output.empty()) written = write(*std::move(choice.network), *chosen, options);
   if (options.json) {
     auto json = model_json(options, task, dfa, choice.rows, *chosen);
     if (written && written->verdict) add_verdict(json, *written->verdict, dfa.alphabet());
@@ -238,7 +258,11 @@ Work add_compile(Verb& verb) {
   verb.begin_group("Choosing a construction");
   verb.add_option("--construction", options->construction, "Take this one of --explain's table")
       .one_of(construction_names());
-  add_precision(verb, options->precision, "Round the weights to this format, and prove");
+  std::vector<std::string> precisions{"fp64", "fp32", "fp16", "bf16"};
+  for (const IntegerType& type : kIntegerTypes) precisions.push_back(to_string(ArithmeticName(type)));
+  verb.add_option("--precision", options->precision,
+                  "Round the weights to this format, and prove; or take integers, wrapping around or saturating")
+      .one_of(precisions);
   verb.add_flag("--exact", options->exact, "Only constructions that are exact for words of every length");
   verb.add_flag("--any-order", options->any_order, "Only constructions that no order of evaluation changes, proved");
   verb.add_option("--keys", options->keys, "How reflections are written").one_of({"unit", "unnormalised", "doubled"});

@@ -98,7 +98,8 @@ RandomTest random_words(const VerifyArguments& options) {
 /// Why no outcome of the question can be written down for `krohn check`; empty where some can.
 std::string why_without_file(const CertifyOptions& how, const AskedModel& model) {
   if (std::string why = model.without_certificate(); !why.empty()) return why;
-  return how.order.is_sequential() ? "" : "certificate files are of the sequential order, or of any order";
+  if (how.order.is_sequential() || how.arithmetic.is_integer()) return "";
+  return "certificate files are of the sequential order, or of any order";
 }
 
 /// The same of what was found.

@@ -51,7 +51,11 @@ Network compile(const Dfa& dfa, const std::string& source, const Text& construct
   BuildOptions wishes = wishes_of(construction, precision, keys, max_reflections, max_dimension, exact);
   if (any_order && !wishes.precision) wishes.precision = Precision::kFp32;
   Choice choice;
-  if (any_order) choice = choose_in_any_order(dfa, wishes, max_pairs, PlanRows::kNeeded);
+  CertifyOptions how;
+  how.any_order = true;
+  how.arithmetic = wishes.precision.value_or(Precision::kFp32);
+  how.max_pairs = max_pairs;
+  if (any_order) choice = choose_by_proof(dfa, wishes, how, PlanRows::kNeeded);
   if (choice.failure) std::rethrow_exception(choice.failure);
   Network network = any_order ? *std::move(choice.network) : build(dfa, wishes);
   network.provenance.source = source;
