@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
 """Writes the models of tests/data/cells that have more than an embedding, a cell and a linear read-out, with words and PyTorch's
-own logits after every letter, in fp32 and in fp64:  pip install torch safetensors && tests/python/cell_goldens.py"""
+own logits after every letter, in fp32 and in fp64; and one that is trained to forget on parity:
+
+    pip install torch safetensors ./tools/python && tests/python/cell_goldens.py
+"""
 import pathlib
 
+import krohn
 import torch
 from safetensors.torch import save_file
 from torch import nn
@@ -75,3 +79,28 @@ for name, net in models():
         tensors.update({key: value.clone() for key, value in net.state_dict().items()})
         tensors["logits64"] = net.double()(words)
     save_file(tensors, DATA / f"{name}.safetensors")
+
+
+class Trained(nn.Module):
+    def __init__(self, hidden=16):
+        super().__init__()
+        self.emb, self.norm_in = nn.Embedding(2, 8), nn.LayerNorm(8)
+        self.rnn, self.norm = nn.GRU(8, hidden, batch_first=True), nn.LayerNorm(hidden)
+        self.head = nn.Sequential(nn.Linear(hidden, hidden), nn.ReLU(), nn.Dropout(0.1), nn.Linear(hidden, 2))
+
+
+torch.manual_seed(1)
+net, steps = Trained(), 1500
+optimiser = torch.optim.AdamW(net.parameters(), lr=1e-2, weight_decay=0.3)
+schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
+for step in range(steps):
+    ids, grown = torch.randint(0, 2, (64, 20)), min(1, 3 * step / steps)
+    outputs, distance = krohn.contract_loss(net.rnn, net.norm_in(net.emb(ids)), 0.1 * grown)
+    logits, odd = net.head(net.norm(outputs)), (ids.cumsum(1) % 2).repeat(2, 1)
+    loss = nn.functional.cross_entropy(logits.flatten(0, 1), odd.flatten()) + 10 * grown * distance
+    optimiser.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(net.parameters(), 1)
+    optimiser.step()
+    schedule.step()
+save_file(net.state_dict(), DATA / "gru-trained.safetensors")

@@ -1,5 +1,6 @@
 """Trained runs from Python: a recurrence written by hand, proved, refuted when it is spoiled, and PyTorch's on the same
 tensors."""
+import contextlib
 import importlib.util
 import json
 import pathlib
@@ -222,6 +223,7 @@ class Imported(unittest.TestCase):
                 return self.head[1:](torch.relu(x) if self.functional else x)
 
         words = np.random.default_rng(4).integers(0, 2, size=(1000, 30))
+
         def compared(run, net):
             with torch.no_grad():
                 said = net.eval()(torch.from_numpy(words)).numpy()
@@ -234,8 +236,8 @@ class Imported(unittest.TestCase):
                           ("gru", Net(nn.GRU, nn.Tanh())), ("gru", Net(nn.GRU, nn.Sigmoid(), norm=nn.RMSNorm))):  # fmt: skip
             with self.subTest(net=str(net)):
                 run = krohn.import_model(net, kind=kind, **against)
-                compared(run, net)
                 self.assertTrue(net.training)
+                compared(run, net)
                 self.assertEqual(krohn.verify(run, max_pairs=100, long_letters=0).compared_words, 182)
         # A residual and a function without a module are seen by no hook: the check finds them, and a list says them.
         stack = Net(nn.GRU, nn.ReLU(), blocks=2)
@@ -255,42 +257,22 @@ class Imported(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "norm has eps 0.001 and a norm before it 1e-05"):
             krohn.import_model(plain, kind="gru", **against)
 
-    @unittest.skipUnless(HAS_TORCH, "PyTorch is not installed")
     def test_a_trained_cell_among_norms_is_proved(self):
-        """Trained to forget, in PyTorch: closed regions hold the cell, its norms and its head."""
-        import torch
-        from torch import nn
-
-        torch.manual_seed(2)
-
-        class Net(nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.emb, self.first = nn.Embedding(2, 4), nn.LayerNorm(4)
-                self.rnn, self.norm = nn.GRU(4, 8, batch_first=True), nn.LayerNorm(8)
-                self.head = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 2))
-
-            def forward(self, ids):
-                return self.head(self.norm(self.rnn(self.first(self.emb(ids)))[0]))
-
-        net, steps = Net(), 400
-        optimiser = torch.optim.AdamW(net.parameters(), lr=1e-2, weight_decay=0.3)
-        for step in range(steps):
-            ids = torch.randint(0, 2, (64, 12))
-            odd, weight = ids.cumsum(1) % 2, min(1, 3 * step / steps)
-            outputs, distance = krohn.contract_loss(net.rnn, net.first(net.emb(ids)), 0.1 * weight)
-            logits = net.head(net.norm(outputs))
-            loss = nn.functional.cross_entropy(logits.flatten(0, 1), odd.repeat(2, 1).flatten()) + 10 * weight * distance
-            optimiser.zero_grad()
-            loss.backward()
-            optimiser.step()
-        run = krohn.import_model(net, kind="gru", against="name:parity")
-        verdict = krohn.verify(run, order="any")
+        """Trained in PyTorch to forget (cell_goldens.py): closed regions hold the cell, its norms and its head."""
+        weights = pathlib.Path(__file__).resolve().parents[1] / "data" / "cells" / "gru-trained.safetensors"
+        modules = ["emb", "norm_in", "rnn", "norm", "head.0", "relu", "head.3"]
+        run = krohn.import_model(weights, kind="gru", modules=modules, against="name:parity")
+        verdict = krohn.verify(run, any_order=True)
         self.assertTrue(verdict.proved)
         with tempfile.TemporaryDirectory() as folder:
             verdict.save(folder + "/c")
             self.assertTrue(krohn.check(folder + "/c", run))
-        self.assertTrue(krohn.verify(run, against="name:tomita1").refuted)
+        self.assertTrue(krohn.verify(run, against="regex:(0|1)*1").refuted)
+        # Without a norm, or with another function, it is another model, and no longer right.
+        for other in (modules[:3] + ["layer-norm"] + modules[4:5] + ["tanh"] + modules[6:], modules[:5] + ["silu"] + modules[6:]):
+            with self.assertRaises(krohn.InputError) if "layer-norm" in other else contextlib.nullcontext():
+                moved = krohn.import_model(weights, kind="gru", modules=other, against="name:parity")
+                self.assertNotEqual(moved.logits("0110").tolist(), run.logits("0110").tolist())
 
     @unittest.skipUnless(HAS_TORCH, "PyTorch is not installed")
     def test_pytorch_answers_the_same_on_the_same_tensors(self):
