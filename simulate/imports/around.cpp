@@ -96,11 +96,12 @@ std::vector<std::string> StateDict::left() const {
 void StateDict::require_all_taken(const std::string& read_as) const {
   if (const auto names = left(); !names.empty())
     fail(fmt::format(
-        "tensor {} of shape {} belongs to nothing in {}: krohn does not ignore tensors it does not understand{}",
+        "tensor {} of shape {} belongs to nothing in {}: krohn does not ignore tensors it does not understand{}{}",
         in_quotes(names.front()), shape_text(shape(names.front())), read_as,
         names.front().ends_with(".weight") && shape(names.front()).size() == 2
             ? "; an embedding or a read-out of another name is named with --embedding PREFIX or --head PREFIX"
-            : ""));
+            : "",
+        kMoreModules));
 }
 
 namespace {
@@ -239,10 +240,8 @@ ImportedHead import_head(StateDict& dict, const ImportOptions& options, const Ta
     if (rows != labels) {
       for (const std::string& above : matrices_left(dict))
         if (dict.shape(above)[1] == shape[0])
-          dict.fail(fmt::format(
-              "{} is a matrix above the read-out {}: a head of several layers is not imported. Import a model with a "
-              "linear read-out, or test this one as it is with krohn.test in Python",
-              in_quotes(above), in_quotes(weight)));
+          dict.fail(
+              fmt::format("{} is a matrix above the read-out {}{}", in_quotes(above), in_quotes(weight), kMoreModules));
       dict.fail(fmt::format(
           "the read-out has {}, and {} has {} ({}): say which is which with "
           "--classes ANSWER=NUMBER,…; a class that is left out can then win no word",

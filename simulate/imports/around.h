@@ -38,6 +38,11 @@ class Settings {
   std::set<std::string> known_;
 };
 
+/// The end of a message about tensors that have no place around one recurrence.
+inline constexpr const char* kMoreModules =
+    "; of a model with more than an embedding, a recurrence and a linear read-out --modules names all, in the order of "
+    "its forward pass: --modules emb,norm1,rnn,norm2,head.0,relu,head.2, where the tensors have such names";
+
 /// All functions throw InputError naming the file and the tensor.
 class StateDict {
  public:

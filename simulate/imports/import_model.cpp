@@ -7,6 +7,9 @@
 #include <array>
 #include <charconv>
 #include <memory>
+#include <optional>
+#include <span>
+#include <utility>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/constructions/files/safetensors.h"
@@ -127,16 +130,21 @@ struct CellPlace {
   }
 };
 
+/// The beginnings of names of tensors called `last`, with a dot or empty.
+std::vector<std::string> prefixes_of(const StateDict& dict, std::string_view last) {
+  std::vector<std::string> prefixes;
+  for (const std::string& name : dict.left())
+    if (name.ends_with(last) && (name.size() == last.size() || name[name.size() - last.size() - 1] == '.'))
+      prefixes.push_back(name.substr(0, name.size() - last.size()));
+  return prefixes;
+}
+
 CellPlace place_of(const StateDict& dict, const ImportOptions& options) {
   std::vector<CellPlace> places;
-  for (const std::string& name : dict.left())
-    for (const std::string_view last : {"weight_ih_l0", "weight_ih"})
-      if (name.ends_with(last)) {
-        CellPlace place{name.substr(0, name.size() - last.size()), last.back() == '0'};
-        const bool is_wanted =
-            options.cell.empty() || place.prefix == options.cell || place.prefix == options.cell + ".";
-        if (is_wanted && (place.prefix.empty() || place.prefix.back() == '.')) places.push_back(std::move(place));
-      }
+  for (const std::string_view last : {"weight_ih_l0", "weight_ih"})
+    for (const std::string& prefix : prefixes_of(dict, last))
+      if (options.cell.empty() || prefix == options.cell || prefix == options.cell + ".")
+        places.push_back({prefix, last.back() == '0'});
   if (places.empty())
     dict.fail(fmt::format("no tensor is called {}weight_ih_l0 or {}weight_ih, as those of a torch.nn.{} are; it has {}",
                           options.cell.empty() ? "…" : options.cell + ".",
@@ -146,8 +154,8 @@ CellPlace place_of(const StateDict& dict, const ImportOptions& options) {
                                                    : "RNN",
                           fmt::join(dict.left(), ", ")));
   if (places.size() > 1)
-    dict.fail(fmt::format("{} and {} both begin a recurrence; name the one to read with --cell PREFIX",
-                          places[0].name("weight_ih", 0), places[1].name("weight_ih", 0)));
+    dict.fail(fmt::format("{} and {} both begin a recurrence; name the one to read with --cell PREFIX{}",
+                          places[0].name("weight_ih", 0), places[1].name("weight_ih", 0), kMoreModules));
   return places.front();
 }
 
@@ -298,12 +306,8 @@ Numbered split(const std::string& prefix) {
 
 StockPlace place_of(const StateDict& dict, const ImportOptions& options, std::string_view signature) {
   std::vector<Numbered> found;
-  for (const std::string& name : dict.left()) {
-    if (!name.ends_with(signature)) continue;
-    const std::string prefix = name.substr(0, name.size() - signature.size());
-    if (!prefix.empty() && prefix.back() != '.') continue;
+  for (const std::string& prefix : prefixes_of(dict, signature))
     if (options.cell.empty() || prefix.starts_with(options.cell)) found.push_back(split(prefix));
-  }
   if (found.empty())
     dict.fail(fmt::format("no tensor is called {}{}, as every layer of kind {} has one; it has {}",
                           options.cell.empty() ? "…" : options.cell + "….", signature, options.kind,
@@ -324,14 +328,49 @@ StockPlace place_of(const StateDict& dict, const ImportOptions& options, std::st
   return place;
 }
 
+/// The tensors of a stack that are called `own`… are `from`…`behind` in the file.
+struct Source {
+  std::string own, from, behind = {};
+  bool may_lack = false;  ///< biases that are 0, and gains that are 1
+};
+
+/// The number that stands for a list which a module leaves out. A cell has both biases or none.
+std::optional<float> left_out(const StateDict& dict, const Source& source, const std::string& name) {
+  const auto has = [&](const char* tensor) { return dict.has(source.from + tensor + source.behind); };
+  if (dict.has(name) || has("bias_ih") || has("bias_hh")) return std::nullopt;
+  return name.ends_with("weight") ? 1.0F : 0.0F;
+}
+
+/// A stack with its tensors from `sources`, the embedding and the read-out.
+std::unique_ptr<SequenceModel<float>> filled_stack(StateDict& dict, const ImportOptions& options, const Task& task,
+                                                   const StockShape& shape, const std::vector<Source>& sources) {
+  TensorFile own;
+  std::uint64_t width = shape.width;
+  const std::uint64_t letters = task.alphabet().size();
+  for (const StockTensor& tensor : stock_tensors(shape, letters, 1)) {
+    if (tensor.name == "head.weight") width = tensor.shape[1];
+    const auto source =
+        std::ranges::find_if(sources, [&](const Source& each) { return tensor.name.starts_with(each.own); });
+    if (source == sources.end() || std::ranges::count(tensor.shape, 0U) > 0) continue;
+    const std::string name = source->from + tensor.name.substr(source->own.size()) + source->behind;
+    const bool may_lack = source->may_lack && tensor.shape.size() == 1;
+    const std::optional<float> filled = may_lack ? left_out(dict, *source, name) : std::nullopt;
+    own.tensors.emplace(
+        tensor.name, make_tensor(filled ? std::vector<float>(tensor.shape[0], *filled) : dict.take(name, tensor.shape),
+                                 tensor.shape));
+  }
+  own.tensors.emplace("embedding.weight",
+                      make_tensor(import_input_rows(dict, options, task, shape.width), {letters, shape.width}));
+  return filled_model(to_string(shape), dict, options, task, std::move(own), width);
+}
+
 std::unique_ptr<SequenceModel<float>> import_stock(StateDict& dict, const ImportOptions& options, const Task& task,
                                                    const StockNames& names) {
   const StockPlace place = place_of(dict, options, names.signature);
   const auto in_block = [&](std::uint32_t layer, std::string_view name) {
     return place.block(layer) + std::string(name);
   };
-  const StockKind& kind = *find_stock_kind(names.kind);
-  StockShape shape = usual_stock_shape(kind);
+  StockShape shape = usual_stock_shape(*find_stock_kind(names.kind));
   shape.layers = place.layers;
   shape.residual = place.is_numbered && !place.rest.empty() && !names.norm.empty() && dict.has(in_block(0, names.norm));
   shape.final_norm = shape.residual;
@@ -340,34 +379,149 @@ std::unique_ptr<SequenceModel<float>> import_stock(StateDict& dict, const Import
       settings.needed_flag("residual", fmt::format("{} layers have no norm beside them, and whether a layer's input is "
                                                    "added to what it gives cannot be seen in the tensors",
                                                    place.layers)))
-    throw InputError("--with", "residual=1: residuals around layers without a norm are not read");
+    for (std::uint32_t i = 0; i < place.layers; ++i) shape.forward += i == 0 ? "(/layer/)" : "/(/layer/)";
   names.describe(shape, StockDict(dict, place.layer(0)), settings, shape.residual);
   settings.require_all_taken();
   if (shape.residual && !names.mlp_gate.empty() && dict.has(in_block(0, names.mlp_gate)))
     shape.mlp = StockDict(dict, place.block(0)).extent(std::string(names.mlp_gate), 2, 0);
 
-  TensorFile own;
-  const std::uint64_t width = shape.width, mlp = shape.mlp;
-  const auto take = [&](const std::string& from, const std::string& to, const Shape& expected) {
-    own.tensors.emplace(to, make_tensor(dict.take(from, expected), expected));
-  };
+  std::vector<Source> sources{{"norm.weight", place.root() + std::string(names.final_norm)}};
   for (std::uint32_t i = 0; i < shape.layers; ++i) {
     const std::string layer = fmt::format("layers.{}.", i);
-    for (const StockTensor& tensor : kind.tensors(shape))
-      if (std::ranges::count(tensor.shape, 0U) == 0)
-        take(place.layer(i) + tensor.name, layer + "mixer." + tensor.name, tensor.shape);
-    if (shape.residual) take(in_block(i, names.norm), layer + "norm.weight", {width});
-    if (mlp == 0) continue;
-    take(in_block(i, names.mlp_norm), layer + "mlp.norm.weight", {width});
-    take(in_block(i, names.mlp_gate), layer + "mlp.gate.weight", {mlp, width});
-    take(in_block(i, names.mlp_up), layer + "mlp.up.weight", {mlp, width});
-    take(in_block(i, names.mlp_down), layer + "mlp.down.weight", {width, mlp});
+    const std::initializer_list<std::pair<const char*, std::string_view>> around{{"norm.weight", names.norm},
+                                                                                 {"mlp.norm.weight", names.mlp_norm},
+                                                                                 {"mlp.gate.weight", names.mlp_gate},
+                                                                                 {"mlp.up.weight", names.mlp_up},
+                                                                                 {"mlp.down.weight", names.mlp_down}};
+    for (const auto& [own, name] : around) sources.push_back({layer + own, in_block(i, name)});
+    sources.push_back({shape.forward.empty() ? layer + "mixer." : fmt::format("steps.{}.", 3 * i + 1), place.layer(i)});
   }
-  if (shape.final_norm) take(place.root() + std::string(names.final_norm), "norm.weight", {width});
-  const std::uint64_t letters = task.alphabet().size();
-  own.tensors.emplace("embedding.weight", make_tensor(import_input_rows(dict, options, task, width), {letters, width}));
-  return filled_model(to_string(shape), dict, options, task, std::move(own), width);
+  return filled_stack(dict, options, task, shape, sources);
 }
+
+/// A model by ImportOptions::modules.
+class ModuleList {
+ public:
+  ModuleList(StateDict& dict, const ImportOptions& options, const StockNames& names)
+      : dict_(dict),
+        options_(options),
+        names_(names),
+        settings_(options.settings, options.kind),
+        shape_(usual_stock_shape(*find_stock_kind(names.kind))) {
+    shape_.width = 0;
+  }
+
+  std::unique_ptr<SequenceModel<float>> read(const Task& task) && {
+    std::span<const std::string> modules = options_.modules;
+    if (!options_.embedding.empty() || !options_.head.empty() || !options_.cell.empty())
+      fail("it names all modules; leave out --embedding, --head and --cell");
+    if (rank(modules.back()) != 2)
+      fail(fmt::format("{} comes last and is no linear read-out: it has no matrix of the name \"weight\"",
+                       in_quotes(modules.back())));
+    options_.head = modules.back();
+    modules = modules.first(modules.size() - 1);
+    if (!modules.empty() && rank(modules.front()) == 2) {
+      options_.embedding = modules.front();
+      take_width(options_.embedding + kWeight, 1);
+      modules = modules.subspan(1);
+    }
+    for (const std::string& block : modules) {
+      const bool is_added = block.starts_with('+');
+      if (is_added) words_.emplace_back("(");
+      for (std::size_t at = is_added ? 1 : 0, end = 0; end != std::string::npos; at = end + 1) {
+        end = block.find(':', at);
+        add(block.substr(at, end - at));
+      }
+      if (is_added) words_.emplace_back(")");
+    }
+    if (!has_layer_) fail(fmt::format("there is no recurrence of kind {} among them", options_.kind));
+    settings_.require_all_taken();
+    shape_.forward = fmt::format("{}", fmt::join(words_, "/"));
+    return filled_stack(dict_, options_, task, shape_, sources_);
+  }
+
+ private:
+  static constexpr const char* kWeight = ".weight";
+
+  [[noreturn]] static void fail(const std::string& why) { throw InputError("--modules", why); }
+  /// Of the tensor "weight"; 0 where there is none.
+  std::size_t rank(const std::string& module) const {
+    return dict_.has(module + kWeight) ? dict_.shape(module + kWeight).size() : 0;
+  }
+  /// The numbers of an embedding's row, or without one those of the first module.
+  void take_width(const std::string& tensor, std::size_t extent) {
+    if (shape_.width == 0) shape_.width = static_cast<std::uint32_t>(dict_.shape(tensor)[extent]);
+  }
+  void step(std::string word, std::string from, std::string behind, bool may_lack) {
+    sources_.push_back({fmt::format("steps.{}.", words_.size()), std::move(from), std::move(behind), may_lack});
+    words_.push_back(std::move(word));
+  }
+
+  void add(const std::string& module) {
+    const std::string from = module + ".";
+    if (is_layer(from)) {
+      cell_of(shape_) != nullptr ? add_cells(from) : add_layer(from);
+    } else if (rank(module) == 2) {
+      step(fmt::format("linear-{}", dict_.shape(module + kWeight)[0]), from, "", true);
+    } else if (rank(module) == 1 || module == "layer-norm" || module == "rms-norm") {
+      const bool is_rms = is_rms_norm(module);
+      if (rank(module) == 1) take_width(module + kWeight, 0);
+      shape_.norm_epsilon = settings_.real("norm-eps", is_rms ? 0 : 1e-5);
+      if (shape_.norm_epsilon == 0)
+        throw InputError("--with",
+                         "the ε of an RMS norm cannot be seen in the tensors: say --with norm-eps=X "
+                         "(torch.nn.RMSNorm's own is 1.1920929e-07)");
+      step(is_rms ? "rms-norm" : "layer-norm", from, "", true);
+    } else if (std::ranges::count(kStockFunctions, module) > 0) {
+      step(module, from, "", false);
+    } else {
+      fail(fmt::format(
+          "{} is no recurrence, norm or linear layer of {}, which has {}; nor is it layer-norm, rms-norm "
+          "or one of {}",
+          in_quotes(module), dict_.where(), fmt::join(dict_.left(), ", "), fmt::join(kStockFunctions, ", ")));
+    }
+  }
+
+  bool is_layer(const std::string& from) const {
+    if (cell_of(shape_) == nullptr) return dict_.has(from + std::string(names_.signature));
+    return dict_.has(from + "weight_ih_l0") || dict_.has(from + "weight_ih");
+  }
+  void add_cells(const std::string& from) {
+    has_layer_ = true;
+    const CellPlace place{from, dict_.has(from + "weight_ih_l0")};
+    refuse_variants(dict_, place);
+    const CellShape cells = shape_of(dict_, place, options_.kind);
+    take_width(place.name("weight_ih", 0), 1);
+    for (std::uint32_t i = 0; i < cells.layers; ++i)
+      step(fmt::format("layer-{}", cells.hidden), from, place.is_numbered ? fmt::format("_l{}", i) : "", true);
+  }
+  void add_layer(const std::string& from) {
+    if (!std::exchange(has_layer_, true)) {
+      const StockShape before = shape_;
+      names_.describe(shape_, StockDict(dict_, from), settings_, false);
+      if (before.width != 0) shape_.width = before.width;
+      shape_.norm_epsilon = before.norm_epsilon;
+    }
+    step("layer", from, "", false);
+  }
+  bool is_rms_norm(const std::string& module) {
+    if (rank(module) == 0) return module == "rms-norm";
+    return !dict_.has(module + ".bias") &&
+           settings_.needed_flag("rms-norm", fmt::format("whether the norm {}, which has no bias, takes the mean away "
+                                                         "(torch.nn.LayerNorm) or not (torch.nn.RMSNorm) cannot be "
+                                                         "seen in the tensors",
+                                                         in_quotes(module)));
+  }
+
+  StateDict& dict_;
+  ImportOptions options_;
+  const StockNames& names_;
+  Settings settings_;
+  StockShape shape_;
+  std::vector<std::string> words_;  ///< of StockShape::forward
+  std::vector<Source> sources_;
+  bool has_layer_ = false;
+};
 
 // Layers of other libraries: the extents of their tensors are the numbers of the kind.
 
@@ -560,7 +714,8 @@ constexpr StockNames alone(std::string_view kind, std::string_view signature, St
 
 struct Kind {
   std::string_view name;
-  StockNames layers = {};  ///< of another library; or else:
+  StockNames layers = {};  ///< of a stack
+  /// Where nothing is said of the modules; null: import_stock.
   std::unique_ptr<SequenceModel<float>> (*read)(StateDict&, const ImportOptions&, const Task&) = nullptr;
 };
 
@@ -568,10 +723,10 @@ struct Kind {
 /// transformers' OlmoHybridGatedDeltaNet, too). Mamba and Mamba-2: transformers' and state-spaces' models. mLSTM:
 /// transformers' xLSTMForCausalLM; sLSTM: the layer of the package xlstm.
 constexpr std::array kKinds{
-    Kind{.name = "rnn", .read = import_cell},
-    Kind{.name = "rnn-relu", .read = import_cell},
-    Kind{.name = "gru", .read = import_cell},
-    Kind{.name = "lstm", .read = import_cell},
+    Kind{"rnn", alone("stock-rnn", "weight_ih", nullptr), import_cell},
+    Kind{"rnn-relu", alone("stock-rnn-relu", "weight_ih", nullptr), import_cell},
+    Kind{"gru", alone("stock-gru", "weight_ih", nullptr), import_cell},
+    Kind{"lstm", alone("stock-lstm", "weight_ih", nullptr), import_cell},
     Kind{.name = "bilinear", .read = import_bilinear},
     Kind{"deltanet", of_fla("stock-delta", "b_proj.weight", describe_deltanet)},
     Kind{"deltaproduct", of_fla("stock-delta", "b_proj.weight", describe_product)},
@@ -614,8 +769,14 @@ std::unique_ptr<SequenceModel<float>> import_model(const TensorFile& tensors, co
     throw InputError("--as", fmt::format("\"{}\" is not known.{} krohn imports {}", options.kind,
                                          did_you_mean(options.kind, import_kinds()), fmt::join(import_kinds(), ", ")));
   StateDict dict(tensors, where);
-  auto model =
-      kind->read != nullptr ? kind->read(dict, options, task) : import_stock(dict, options, task, kind->layers);
+  const bool is_listed = !options.modules.empty();
+  if (is_listed && kind->layers.kind.empty())
+    throw InputError(
+        "--modules",
+        fmt::format("a model of kind {} is an embedding, the recurrence and a linear read-out", options.kind));
+  auto model = is_listed               ? ModuleList(dict, options, kind->layers).read(task)
+               : kind->read != nullptr ? kind->read(dict, options, task)
+                                       : import_stock(dict, options, task, kind->layers);
   dict.require_all_taken(fmt::format("a model of kind {}", options.kind));
   return model;
 }

@@ -24,6 +24,10 @@ struct ImportOptions {
   std::vector<std::uint32_t> classes = {};
   /// The facts that neither names nor shapes of tensors show, by name: heads of a layer, an ε, … (docs/verify.md).
   std::map<std::string, double> settings = {};
+  /// All modules in the order of the forward pass, for one with more than an embedding, a recurrence and a linear
+  /// read-out: prefixes, and between them names among kStockFunctions, "layer-norm" and "rms-norm" (of no tensors).
+  /// "+norm1:rnn1" is added to its input.
+  std::vector<std::string> modules = {};
 };
 
 std::vector<std::string> import_kinds();

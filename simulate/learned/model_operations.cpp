@@ -358,12 +358,10 @@ class Writer {
   ListedModel listed_;
 };
 
-ListedModel of_cells(const CellModel<float>& model, const TensorFile& tensors, Precision format) {
-  const CellShape& shape = model.shape();
-  const std::size_t kept = find_cell(shape.cell)->kept * shape.hidden;
+ListedModel of_stack(StockOperations made) {
   ListedModel listed;
-  listed.operations = cell_operations(shape, model.letters(), tensors, format);
-  for (std::uint32_t i = 0; i < shape.layers; ++i) listed.states.push_back({i * kept, kept});
+  listed.operations = std::move(made.operations);
+  for (const auto& [first, count] : made.states) listed.states.push_back({first, count});
   return listed;
 }
 
@@ -378,14 +376,10 @@ auto with_lists(const ListedModel& model, const TensorFile& tensors, const Body&
 
 ListedModel listed_model(const SequenceModel<float>& model, Precision format, bool rescaled) {
   const TensorFile tensors = model.tensors();
-  if (const auto* const cells = dynamic_cast<const CellModel<float>*>(&model)) return of_cells(*cells, tensors, format);
-  if (const auto* const stock = dynamic_cast<const StockModel<float>*>(&model)) {
-    StockOperations made = stock_operations(stock->shape(), tensors, format);
-    ListedModel listed;
-    listed.operations = std::move(made.operations);
-    for (const auto& [first, count] : made.states) listed.states.push_back({first, count});
-    return listed;
-  }
+  if (const auto* const cells = dynamic_cast<const CellModel<float>*>(&model))
+    return of_stack(cell_operations(cells->shape(), cells->letters(), tensors, format));
+  if (const auto* const stock = dynamic_cast<const StockModel<float>*>(&model))
+    return of_stack(stock_operations(stock->shape(), tensors, format));
   Writer writer(tensors, format);
   if (const auto* const bilinear = dynamic_cast<const BilinearModel<float>*>(&model)) {
     writer.bilinear(bilinear->shape(), rescaled);

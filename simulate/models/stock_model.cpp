@@ -22,26 +22,42 @@ void require_fit(const StockShape& shape, const ModelParts& parts) {
   const auto has = [&](const char* name) { return shape.numbers.contains(name); };
   if (has("groups") && shape.count("heads") % shape.count("groups") != 0)
     parts.refuse(fmt::format("{} groups do not divide {} heads", shape.count("groups"), shape.count("heads")));
-  if (shape.kind == "stock-slstm" && shape.width % shape.count("heads") != 0)
-    parts.refuse(fmt::format("{} heads do not divide a width of {}", shape.count("heads"), shape.width));
+  for (const StockStep& step : stock_steps(shape))
+    if (shape.kind == "stock-slstm" && step.kind == StockStep::Kind::kLayer && step.taken % shape.count("heads") != 0)
+      parts.refuse(fmt::format("{} heads do not divide a width of {}", shape.count("heads"), step.taken));
   if (shape.mlp > 0 && !shape.residual) parts.refuse("an MLP without residuals; leave mlp=… out or add residual");
+}
+
+/// Takes ",forward=…" out of a name and returns its value, or "".
+std::string take_forward(std::string& name) {
+  constexpr std::string_view kKey = ",forward=";
+  const std::size_t at = name.find(kKey), end = name.find(',', at == std::string::npos ? at : at + 1);
+  if (at == std::string::npos) return "";
+  const std::string value = name.substr(at + kKey.size(), end - at - kKey.size());
+  name.erase(at, end - at);
+  return value;
 }
 
 }  // namespace
 
 StockShape parse_stock_shape(std::string_view text) {
-  ModelParts parts(text,
+  std::string others(text);
+  const std::string forward = take_forward(others);
+  ModelParts parts(others,
                    "a stack of another library's layers has layers=L,width=D,mlp=UNITS,residual,final-norm,norm-eps=X,"
-                   "logit-cap=C "
+                   "logit-cap=C, or width=D,forward=PART/PART,norm-eps=X, "
                    "and the numbers of its kind (docs/verify.md)");
   const StockKind* const kind = find_stock_kind(parts.family());
   if (kind == nullptr) parts.refuse("no such kind of layer is known");
   StockShape shape = usual_stock_shape(*kind);
-  shape.layers = parts.count("layers", 1, 1024).value_or(shape.layers);
   shape.width = parts.count("width").value_or(shape.width);
-  shape.mlp = parts.count("mlp", 0, 1 << 16).value_or(shape.mlp);
-  shape.residual = parts.has("residual");
-  shape.final_norm = parts.has("final-norm");
+  shape.forward = forward;
+  if (forward.empty()) {
+    shape.layers = parts.count("layers", 1, 1024).value_or(shape.layers);
+    shape.mlp = parts.count("mlp", 0, 1 << 16).value_or(shape.mlp);
+    shape.residual = parts.has("residual");
+    shape.final_norm = parts.has("final-norm");
+  }
   shape.norm_epsilon = parts.positive("norm-eps").value_or(shape.norm_epsilon);
   shape.logit_cap = parts.positive("logit-cap", 1e6).value_or(0);
   for (const StockNumber& number : kind->numbers) {
@@ -60,11 +76,14 @@ StockShape parse_stock_shape(std::string_view text) {
 }
 
 std::string to_string(const StockShape& shape) {
-  std::string text = fmt::format("{}:layers={},width={}", shape.kind, shape.layers, shape.width);
+  std::string text = shape.forward.empty()
+                         ? fmt::format("{}:layers={},width={}", shape.kind, shape.layers, shape.width)
+                         : fmt::format("{}:width={},forward={}", shape.kind, shape.width, shape.forward);
   if (shape.mlp > 0) text += fmt::format(",mlp={}", shape.mlp);
   if (shape.residual) text += ",residual";
   if (shape.final_norm) text += ",final-norm";
-  if (shape.residual || shape.final_norm) text += fmt::format(",norm-eps={}", shape.norm_epsilon);
+  if (shape.residual || shape.final_norm || shape.forward.find("-norm") != std::string::npos)
+    text += fmt::format(",norm-eps={}", shape.norm_epsilon);
   if (shape.logit_cap != 0) text += fmt::format(",logit-cap={}", shape.logit_cap);
   for (const StockNumber& number : find_stock_kind(shape.kind)->numbers) {
     const double own = shape.number(number.name);

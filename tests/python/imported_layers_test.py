@@ -25,7 +25,13 @@ FLAGS = {"mamba2": ["--with", "groups=2"], "m2rnn": ["--with", "q-heads=1,k-head
          "deltaproduct": ["--with", "heads=2,negative"],
          "gated-deltanet": ["--with", "heads=2,negative"]}
 LETTERS, NAMES = "abc", ["reject", "accept"]
-TYPES = {"F32": np.float32, "I64": np.int64}
+TYPES = {"F32": np.float32, "F64": np.float64, "I64": np.int64}
+# Written by cell_goldens.py.
+MODULES = {"gru-sequential": ["--as", "gru", "--modules", "0,1,2,3,4,relu,6"],
+           "lstm-blocks": ["--as", "lstm", "--modules", "emb,+blocks.0.norm:blocks.0.rnn,+blocks.1.norm:blocks.1.rnn,norm,head.0,silu,head.3",
+                           "--with", "rms-norm,norm-eps=1e-3"],
+           "rnn-functions": ["--as", "rnn", "--modules", "rnn,layer-norm,+fc.0:relu,+fc.1:gelu,+fc.2:gelu-tanh,+fc.3:silu,"
+                                                         "+fc.4:tanh,+fc.5:sigmoid,out"]}  # fmt: skip
 
 
 def load(path):
@@ -81,6 +87,22 @@ class ImportedLayers(unittest.TestCase):
                 for length in range(1, min(len(word), 4)):
                     for shorter in itertools.product(range(3), repeat=length):
                         self.assertEqual(answers(kind, tensors, shorter)[-1], ends_in_a(shorter), shorter)
+
+    def test_modules_around_a_cell_answer_as_pytorch_and_are_judged_alike(self):
+        for name, flags in MODULES.items():
+            with self.subTest(name), tempfile.TemporaryDirectory() as work:
+                folder, golden = pathlib.Path(work), load(DATA.parent / "cells" / f"{name}.safetensors")
+                save({each: of for each, of in golden.items() if each not in ("words", "logits32", "logits64")}, folder / "weights.safetensors")
+                run = folder / "run"
+                subprocess.run([KROHN, "import", folder / "weights.safetensors", *flags, "--against", "regex:(a|b|c)*a", "-o", run],
+                               check=True, capture_output=True)
+                texts = ["".join(LETTERS[letter] for letter in word) for word in golden["words"]]
+                told = json.loads(subprocess.run([KROHN, "run", run, *texts, "--trace", "--json"], capture_output=True, text=True).stdout)
+                self.assertEqual([[step["model"]["output"] for step in row["trace"]] for row in told["words"]],
+                                 [[NAMES[which] for which in row] for row in golden["logits64"].argmax(-1)])
+                for precision in ("fp32", "fp64"):
+                    subprocess.run([KROHN, "verify", run, "--precision", precision, "--certificate", folder / "certificate"], capture_output=True)
+                    self.judged_alike(folder, (folder / "certificate").read_text(), (run / "parameters.safetensors").read_bytes())
 
     def judged_alike(self, folder, certificate, data):
         """Both checkers establish the certificate; and mutants of it, or of the model, alike: nearly none of them."""

@@ -1,5 +1,6 @@
 """Trained runs from Python: a recurrence written by hand, proved, refuted when it is spoiled, and PyTorch's on the same
 tensors."""
+import contextlib
 import importlib.util
 import json
 import pathlib
@@ -192,6 +193,86 @@ class Imported(unittest.TestCase):
                      lambda net: krohn.compare(net, net), lambda net: krohn.check("c", net)):  # fmt: skip
             with self.assertRaisesRegex(TypeError, r"Tracker is a module of PyTorch: krohn.import_model\(net"):
                 work(plain)
+
+    @unittest.skipUnless(HAS_TORCH, "PyTorch is not installed")
+    def test_norms_heads_and_residuals_are_imported(self):
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            """Embedding, norm, cell, norm, head, or blocks x + cell(norm(x)) of such cells."""
+
+            def __init__(self, cell, activation, *, norm=nn.LayerNorm, blocks=0, bias=True, functional=False):
+                super().__init__()
+                torch.manual_seed(7)
+                self.functional = functional
+                self.emb, self.first = nn.Embedding(2, 6), norm(6)
+                self.blocks = nn.ModuleList(nn.ModuleDict({"norm": norm(6), "cell": cell(6, 6, batch_first=True)}) for _ in range(blocks))
+                self.rnn, self.norm = cell(6, 8, num_layers=2, batch_first=True, bias=bias), norm(8)
+                self.head = nn.Sequential(nn.Linear(8, 12, bias=bias), nn.Identity() if functional else activation, nn.Dropout(0.5),
+                                          nn.LayerNorm(12, elementwise_affine=False) if norm is nn.LayerNorm else nn.Identity(),
+                                          nn.Linear(12, 2))  # fmt: skip
+                for parameter in self.parameters():
+                    nn.init.normal_(parameter, 1.0 if parameter.dim() == 1 else 0.0, 0.5)
+
+            def forward(self, ids):
+                x = self.first(self.emb(ids))
+                for block in self.blocks:
+                    x = x + block["cell"](block["norm"](x))[0]
+                x = self.head[0](self.norm(self.rnn(x)[0]))
+                return self.head[1:](torch.relu(x) if self.functional else x)
+
+        words = np.random.default_rng(4).integers(0, 2, size=(1000, 30))
+
+        def compared(run, net):
+            with torch.no_grad():
+                said = net.eval()(torch.from_numpy(words)).numpy()
+            np.testing.assert_allclose(run.logits(words), said, rtol=1e-4, atol=1e-4)
+
+        against = {"against": "regex:(a|b)*abb"}
+        small, rms = lambda n: nn.LayerNorm(n, eps=1e-2), lambda n: nn.RMSNorm(n, eps=1e-2)
+        for kind, net in (("gru", Net(nn.GRU, nn.ReLU())), ("lstm", Net(nn.LSTM, nn.GELU(), norm=small)),
+                          ("rnn", Net(nn.RNN, nn.GELU("tanh"), norm=rms, bias=False)), ("gru", Net(nn.GRU, nn.SiLU())),
+                          ("gru", Net(nn.GRU, nn.Tanh())), ("gru", Net(nn.GRU, nn.Sigmoid(), norm=nn.RMSNorm))):  # fmt: skip
+            with self.subTest(net=str(net)):
+                run = krohn.import_model(net, kind=kind, **against)
+                self.assertTrue(net.training)
+                compared(run, net)
+                self.assertEqual(krohn.verify(run, max_pairs=100, long_letters=0).compared_words, 182)
+        # A residual and a function without a module are seen by no hook: the check finds them, and a list says them.
+        stack = Net(nn.GRU, nn.ReLU(), blocks=2)
+        with self.assertRaisesRegex(krohn.InputError, "its own forward pass says .* residual"):
+            krohn.import_model(stack, kind="gru", **against)
+        modules = ["emb", "first", "+blocks.0.norm:blocks.0.cell", "+blocks.1.norm:blocks.1.cell", "rnn", "norm", "head.0", "relu",
+                   "layer-norm", "head.4"]  # fmt: skip
+        compared(krohn.import_model(stack, kind="gru", modules=modules, **against), stack)
+        compared(krohn.import_model(stack.state_dict(), kind="gru", modules=modules, **against), stack)
+        plain = Net(nn.GRU, nn.ReLU(), functional=True)
+        with self.assertRaisesRegex(krohn.InputError, "another activation"):
+            krohn.import_model(plain, kind="gru", **against)
+        compared(krohn.import_model(plain, kind="gru", modules=modules[:2] + modules[4:], **against), plain)
+        with self.assertRaisesRegex(krohn.InputError, "and a verdict would be about another model"):
+            krohn.import_model(plain, kind="gru", modules=modules[:2] + modules[4:7] + ["silu"] + modules[8:], **against)
+        plain.norm.eps = 1e-3
+        with self.assertRaisesRegex(ValueError, "norm has eps 0.001 and a norm before it 1e-05"):
+            krohn.import_model(plain, kind="gru", **against)
+
+    def test_a_trained_cell_among_norms_is_proved(self):
+        """Trained in PyTorch to forget (cell_goldens.py): closed regions hold the cell, its norms and its head."""
+        weights = pathlib.Path(__file__).resolve().parents[1] / "data" / "cells" / "gru-trained.safetensors"
+        modules = ["emb", "norm_in", "rnn", "norm", "head.0", "relu", "head.3"]
+        run = krohn.import_model(weights, kind="gru", modules=modules, against="name:parity")
+        verdict = krohn.verify(run, any_order=True)
+        self.assertTrue(verdict.proved)
+        with tempfile.TemporaryDirectory() as folder:
+            verdict.save(folder + "/c")
+            self.assertTrue(krohn.check(folder + "/c", run))
+        self.assertTrue(krohn.verify(run, against="regex:(0|1)*1").refuted)
+        # Without a norm, or with another function, it is another model, and no longer right.
+        for other in (modules[:3] + ["layer-norm"] + modules[4:5] + ["tanh"] + modules[6:], modules[:5] + ["silu"] + modules[6:]):
+            with self.assertRaises(krohn.InputError) if "layer-norm" in other else contextlib.nullcontext():
+                moved = krohn.import_model(weights, kind="gru", modules=other, against="name:parity")
+                self.assertNotEqual(moved.logits("0110").tolist(), run.logits("0110").tolist())
 
     @unittest.skipUnless(HAS_TORCH, "PyTorch is not installed")
     def test_pytorch_answers_the_same_on_the_same_tensors(self):

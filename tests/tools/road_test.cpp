@@ -1,5 +1,6 @@
 // The main road, as a person walks it: every command line of the README, and what each verb promises.
 
+#include "krohn/constructions/files/safetensors.h"
 #include "tests/tools/shell.h"
 #include "tools/krohn/report/output.h"
 
@@ -187,6 +188,9 @@ TEST_CASE("every example of every page works") {
       "krohn compile name:S3/adjacent --target olmo-hybrid -o Olmo-Hybrid-7B && cp -r Olmo-Hybrid-7B "
       "trained && cp -r trained converted");
   place.make("krohn compile name:tomita1 --target qwen3-next -o Qwen3-Next-80B-A3B-Instruct");
+  krohn::TensorFile sequential = krohn::read_safetensors(KROHN_TEST_DATA "/cells/gru-sequential.safetensors");
+  for (const char* extra : {"words", "logits32", "logits64"}) sequential.tensors.erase(extra);
+  place.write("sequential.safetensors", krohn::format_safetensors(sequential));
   int examples = 0;
   for (const std::string& verb : verbs()) {
     if (verb == "import")

@@ -1,5 +1,5 @@
-// simulate/models/cells/cell_network.h — layers of a cell between an embedding and a linear read-out, in a stated
-// arithmetic: what accuracy and proofs about them compute.
+// simulate/models/cells/cell_network.h — layers of a cell between an embedding and a linear read-out, whose operations
+// simulate/models/stock/stock_operations.cpp writes.
 //
 // In a layer, a ← W x + b of the layer's input x and a' ← U h + c of its own output h, then the cell's units
 // (below); the layer's output is the next one's input. Every product and every sum is rounded
@@ -17,12 +17,10 @@
 #include <string_view>
 #include <vector>
 
-#include "krohn/automata/dfa/alphabet.h"
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/stated_functions.h"
 #include "krohn/simulate/models/cells/cell_units.h"
-#include "krohn/simulate/prove/claims/operations.h"
 
 namespace krohn {
 
@@ -75,9 +73,6 @@ struct CellShape {
 /// The tensors are called as in PyTorch's modules, below "rnn.": rnn.weight_ih_l0 is W of the first layer, weight_hh U,
 /// bias_ih b, bias_hh c; with embedding.weight, a row a letter, and head.weight and head.bias, a row a label.
 std::string cell_tensor(const char* what, std::uint32_t layer);
-
-/// Steps the network by a token, which is a letter, in fp64, fp32 or bf16.
-Operations cell_operations(const CellShape& shape, Letter letters, const TensorFile& tensors, Precision format);
 
 // Weights by which a nonlinear cell is an automaton: its units saturate, so
 // that what it remembers is one of finitely many codes, bit for bit, whatever the last bits of tanh are.

@@ -1,12 +1,19 @@
 #include "krohn/simulate/models/stock/stock_layers.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cassert>
+#include <charconv>
+#include <utility>
+
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 namespace {
+
+constexpr std::string_view kStock = "stock-";
 
 /// Numbers: inner (e), states (n), rank (of δ), taps; and the flags bias (of W_in and W_out) and conv-bias.
 std::vector<StockTensor> mamba_tensors(const StockShape& shape) {
@@ -158,7 +165,15 @@ std::vector<StockTensor> rwkv7_tensors(const StockShape& shape) {
   return tensors;
 }
 
+/// PyTorch's RNN, GRU and LSTM. Number: hidden, of each layer its own.
+std::vector<StockTensor> cell_tensors(const StockShape& shape) {
+  const std::uint64_t hidden = shape.count("hidden"), rows = cell_of(shape)->gates * hidden;
+  return {{"weight_ih", {rows, shape.width}}, {"weight_hh", {rows, hidden}}, {"bias_ih", {rows}}, {"bias_hh", {rows}}};
+}
+
 }  // namespace
+
+const Cell* cell_of(const StockShape& shape) { return find_cell(std::string_view(shape.kind).substr(kStock.size())); }
 
 double StockShape::number(std::string_view name) const {
   const auto found = numbers.find(name);
@@ -225,7 +240,11 @@ const std::vector<StockKind>& stock_kinds() {
         {"conv-bias", 0, kFlag},
         {"skip", 0, kFlag},
         {"eps", 1e-5, kReal}},
-       m2rnn_tensors}};
+       m2rnn_tensors},
+      {"stock-rnn", {}, cell_tensors},
+      {"stock-rnn-relu", {}, cell_tensors},
+      {"stock-gru", {}, cell_tensors},
+      {"stock-lstm", {}, cell_tensors}};
   return kinds;
 }
 
@@ -241,20 +260,84 @@ StockShape usual_stock_shape(const StockKind& kind) {
   return shape;
 }
 
-std::vector<StockTensor> stock_tensors(const StockShape& shape, std::uint64_t letters, std::uint64_t labels) {
-  const std::uint64_t width = shape.width, mlp = shape.mlp, normed = shape.residual ? width : 0;
-  std::vector<StockTensor> all{{"embedding.weight", {letters, width}}};
-  for (std::uint32_t i = 0; i < shape.layers; ++i) {
-    const std::string layer = fmt::format("layers.{}.", i);
-    all.push_back({layer + "norm.weight", {normed}});
-    for (StockTensor& tensor : find_stock_kind(shape.kind)->tensors(shape))
-      all.push_back({layer + "mixer." + tensor.name, std::move(tensor.shape)});
-    all.push_back({layer + "mlp.norm.weight", {mlp > 0 ? normed : 0}});
-    all.push_back({layer + "mlp.gate.weight", {mlp, width}});
-    all.push_back({layer + "mlp.up.weight", {mlp, width}});
-    all.push_back({layer + "mlp.down.weight", {width, mlp}});
+std::vector<StockStep> stock_steps(const StockShape& shape) {
+  using enum StockStep::Kind;
+  std::vector<StockStep> steps;
+  std::uint32_t width = shape.width;
+  const auto add = [&](StockStep::Kind kind, std::string name, std::uint32_t size) {
+    steps.push_back({kind, std::move(name), std::exchange(width, size), size});
+  };
+  if (shape.forward.empty()) {
+    const auto around = [&](StockStep::Kind kind, const std::string& name, const std::string& norm) {
+      if (shape.residual) add(kInput, "", width), add(kRmsNorm, norm, width);
+      add(kind, name, width);
+      if (shape.residual) add(kAdd, "", width);
+    };
+    for (std::uint32_t i = 0; i < shape.layers; ++i) {
+      const std::string layer = fmt::format("layers.{}.", i);
+      around(kLayer, layer + "mixer.", layer + "norm.");
+      if (shape.mlp > 0) around(kSwiGlu, layer + "mlp.", layer + "mlp.norm.");
+    }
+    if (shape.final_norm) add(kRmsNorm, "norm.", width);
+    return steps;
   }
-  all.push_back({"norm.weight", {shape.final_norm ? width : 0}});
+  const bool is_cell = cell_of(shape) != nullptr;
+  std::vector<std::uint32_t> inputs;
+  for (std::size_t at = 0, end = 0; end != std::string::npos; at = end + 1) {
+    end = shape.forward.find('/', at);
+    const std::string part = shape.forward.substr(at, end - at), own = fmt::format("steps.{}.", steps.size());
+    const std::string word = part.substr(0, part.find_last_not_of("0123456789") + 1);
+    std::uint32_t size = 0;
+    std::from_chars(part.data() + word.size(), part.data() + part.size(), size);
+    const bool is_sized = size > 0 && size <= 1 << 16;
+    if (part == "(") {
+      inputs.push_back(width);
+      add(kInput, "", width);
+    } else if (part == ")" && !inputs.empty() && inputs.back() == width) {
+      inputs.pop_back();
+      add(kAdd, "", width);
+    } else if (is_cell ? word == "layer-" && is_sized : part == "layer") {
+      add(kLayer, own, is_cell ? size : width);
+    } else if (word == "linear-" && is_sized) {
+      add(kLinear, own, size);
+    } else if (part == "layer-norm" || part == "rms-norm") {
+      add(part == "rms-norm" ? kRmsNorm : kLayerNorm, own, width);
+    } else if (std::ranges::count(kStockFunctions, part) > 0) {
+      add(kFunction, part, width);
+    } else {
+      throw InputError(fmt::format(
+          "model part \"{}\" of \"{}\", to which {} come: there are {}, linear-ROWS, layer-norm, rms-norm, {}, and "
+          "between ( and ) what gives as many numbers as it takes",
+          part, shape.forward, counted(width, "number"), is_cell ? "layer-UNITS" : "layer",
+          fmt::join(kStockFunctions, ", ")));
+    }
+  }
+  if (!inputs.empty()) throw InputError(fmt::format("model part \"{}\": a \")\" is missing", shape.forward));
+  return steps;
+}
+
+std::vector<StockTensor> stock_tensors(const StockShape& shape, std::uint64_t letters, std::uint64_t labels) {
+  using enum StockStep::Kind;
+  std::vector<StockTensor> all{{"embedding.weight", {letters, shape.width}}};
+  std::uint64_t width = shape.width;
+  const std::uint64_t mlp = shape.mlp;
+  for (const StockStep& step : stock_steps(shape)) {
+    width = step.size;
+    if (step.kind == kLayer) {
+      StockShape own = shape;
+      own.width = step.taken;
+      own.numbers["hidden"] = step.size;
+      for (StockTensor& tensor : find_stock_kind(shape.kind)->tensors(own))
+        all.push_back({step.name + tensor.name, std::move(tensor.shape)});
+    } else if (step.kind == kSwiGlu) {
+      all.push_back({step.name + "gate.weight", {mlp, width}});
+      all.push_back({step.name + "up.weight", {mlp, width}});
+      all.push_back({step.name + "down.weight", {width, mlp}});
+    } else if (step.kind == kLinear || step.kind == kLayerNorm || step.kind == kRmsNorm) {
+      all.push_back({step.name + "weight", step.kind == kLinear ? Shape{width, step.taken} : Shape{width}});
+      if (step.kind != kRmsNorm) all.push_back({step.name + "bias", {width}});
+    }
+  }
   all.push_back({"head.weight", {labels, width}});
   all.push_back({"head.bias", {labels}});
   return all;

@@ -2,6 +2,7 @@
 // they compute as lists of operations, and weights by which they are automata.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -10,16 +11,22 @@
 #include <utility>
 #include <vector>
 
+#include "krohn/automata/dfa/alphabet.h"
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/constructions/files/safetensors.h"
+#include "krohn/simulate/models/cells/cell_network.h"
 #include "krohn/simulate/prove/claims/operations.h"
 
 namespace krohn {
 
 /// A stack of one kind of layer, between an embedding and a linear read-out.
 struct StockShape {
+  /// The parts in order with '/' between them, where they are others than the blocks of which the members below tell:
+  /// layer (of a cell: layer-UNITS), layer-norm, rms-norm, linear-ROWS, or a name among kStockFunctions; what stands
+  /// between "(" and ")" is added to its input.
+  std::string forward = {};
   std::string kind;                     ///< a name among stock_kinds
-  std::uint32_t layers = 1, width = 1;  ///< numbers that a layer takes and gives
+  std::uint32_t layers = 1, width = 1;  ///< numbers that a layer takes and gives; of an embedding's row
   std::uint32_t mlp = 0;                ///< units of the SwiGLU behind each layer; 0: there is none
   bool residual = false;                ///< every layer (and MLP) has a norm before it and is added to its input
   bool final_norm = false;              ///< a norm before the read-out
@@ -55,6 +62,26 @@ struct StockKind {
 
 const std::vector<StockKind>& stock_kinds();
 
+/// The cell that a layer of that kind is (simulate/models/cells/), or null.
+const Cell* cell_of(const StockShape& shape);
+
+/// One part of a stack; kInput begins what is added to its input, and kAdd ends it.
+struct StockStep {
+  enum class Kind : std::uint8_t { kLayer, kRmsNorm, kLayerNorm, kSwiGlu, kLinear, kFunction, kInput, kAdd };
+  Kind kind = Kind::kLayer;
+  std::string name = {};              ///< the beginning of its tensors' names; or of a function
+  std::uint32_t taken = 0, size = 0;  ///< numbers that come to it, and that it gives
+  std::string behind = {};            ///< the end of its tensors' names
+};
+
+/// In order, up to the read-out. Throws InputError naming a part of `shape.forward` that is not understood or does not
+/// fit to those before it.
+std::vector<StockStep> stock_steps(const StockShape& shape);
+
+/// The names of functions of one number that may stand between layers.
+inline constexpr std::array<std::string_view, 6> kStockFunctions{"relu", "gelu", "gelu-tanh",
+                                                                 "silu", "tanh", "sigmoid"};
+
 /// The kind of that name, or null.
 const StockKind* find_stock_kind(std::string_view name);
 
@@ -62,7 +89,7 @@ const StockKind* find_stock_kind(std::string_view name);
 StockShape usual_stock_shape(const StockKind& kind);
 
 /// Every tensor of the stack: embedding.weight [letters, width], those of layers.0.mixer., …, layers.0.norm.weight,
-/// layers.0.mlp.…, norm.weight, head.weight and head.bias.
+/// layers.0.mlp.…, norm.weight, or of part i of `forward` those of steps.i.; head.weight and head.bias.
 std::vector<StockTensor> stock_tensors(const StockShape& shape, std::uint64_t letters, std::uint64_t labels);
 
 // Stacks of layers of other libraries between an embedding and a linear
@@ -72,9 +99,10 @@ std::vector<StockTensor> stock_tensors(const StockShape& shape, std::uint64_t le
 //   every layer:   x ← x + layer(norm(x)),   x ← x + W_down (silu(W_gate norm(x)) (W_up norm(x)))
 //   logits = W norm(x) + b, or c tanh(logits / c)          norms are RMS norms
 //
-// Without residuals, x ← layer(x). Every product, sum, quotient and root is rounded by itself, and sums run from the
-// first term to the last, from the bias on; the functions are softplus64, log sigmoid, logistic, tanh and exp of
-// docs/reference/certificate-file.md.
+// Without residuals, x ← layer(x). Or a stack is what StockShape::forward says, part by part; a layer norm is
+// (x − mean) / √(variance + ε) ∘ gain + bias, the variance divided by all n numbers, as in torch.nn.LayerNorm. Every
+// product, sum, quotient and root is rounded by itself, and sums run from the first term to the last, from the bias on;
+// the functions are softplus64, log sigmoid, logistic, tanh and exp of docs/reference/certificate-file.md.
 
 struct StockOperations {
   Operations operations;  ///< a token is a letter
@@ -108,5 +136,8 @@ ExactStock exact_mamba2(const Dfa& automaton);
 /// 15 + log σ(15) rounds to 15: the factor is e^(15 − 15) = 1. A state that is overwritten leaves a rest of 3·10⁻⁷ of
 /// itself, which one of the next letter rounds away.
 ExactStock exact_mlstm(const Dfa& automaton);
+
+/// Layers of a cell (simulate/models/cells/cell_network.h), in fp64, fp32 or bf16.
+StockOperations cell_operations(const CellShape& shape, Letter letters, const TensorFile& tensors, Precision format);
 
 }  // namespace krohn

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <numbers>
+#include <numeric>
 #include <utility>
 
 #include "krohn/constructions/files/safetensors.h"
@@ -17,36 +20,49 @@ using View = OperationsBuilder::View;
 
 class Writer {
  public:
-  Writer(const StockShape& shape, const TensorFile& tensors, Precision format) : shape_(shape), tensors_(tensors) {
+  Writer(const StockShape& shape, std::vector<StockStep> steps, const TensorFile& tensors, Precision format)
+      : shape_(shape), steps_(std::move(steps)), tensors_(tensors) {
     b_.operations.format = format;
     memory_ = b_.memory(0);
   }
 
-  Operations write() {
+  StockOperations write() {
+    using enum StockStep::Kind;
     const auto mixer = kMixers.at(shape_.kind);
-    List x = b_.row(tensor("embedding.weight"), shape_.width);
-    const auto added = [&](List y) { return shape_.residual ? add(x, y) : y; };
-    for (std::uint32_t i = 0; i < shape_.layers; ++i) {
-      const std::string layer = fmt::format("layers.{}.", i);
-      first_ = kept_;
-      prefix_ = layer + "mixer.";
-      x = added((this->*mixer)(normed(layer + "norm.weight", x)));
-      states_.emplace_back(first_, kept_ - first_);
-      for (const List list : std::exchange(older_, {})) keep(list);
-      if (shape_.mlp == 0) continue;
-      prefix_ = layer + "mlp.";
-      const List y = normed(prefix_ + "norm.weight", x);
-      x = added(linear("down", gated(linear("up", y), linear("gate", y))));
+    List x = b_.row(has("embedding.weight") ? tensor("embedding.weight") : unit_rows(), shape_.width);
+    std::vector<List> inputs;
+    for (const StockStep& step : steps_) {
+      prefix_ = step.name, behind_ = step.behind;
+      if (step.kind == kLayer) {
+        first_ = kept_;
+        shape_.width = step.taken;
+        hidden_ = step.size;
+        x = (this->*mixer)(x);
+        states_.emplace_back(first_, kept_ - first_);
+        for (const List list : std::exchange(older_, {})) keep(list);
+      } else if (step.kind == kRmsNorm) {
+        x = rms_norm(x, own("weight"), step.size, shape_.norm_epsilon);
+      } else if (step.kind == kLayerNorm) {
+        x = add(layer_norm(x, own("weight"), step.size, shape_.norm_epsilon), own("bias"));
+      } else if (step.kind == kSwiGlu) {
+        x = linear("down", gated(linear("up", x), linear("gate", x)));
+      } else if (step.kind == kLinear) {
+        x = b_.affine(x, own("weight"), own("bias"));
+      } else if (step.kind == kFunction) {
+        x = function(step.name, x);
+      } else if (step.kind == kInput) {
+        inputs.push_back(x);
+      } else {
+        x = add(inputs.back(), x);
+        inputs.pop_back();
+      }
     }
-    prefix_ = "";
-    const List logits = linear("head", normed("norm.weight", x));
-    b_.operations.logits = capped(logits, shape_.logit_cap).number;
+    prefix_ = "", behind_ = "";
+    b_.operations.logits = capped(linear("head", x), shape_.logit_cap).number;
     b_.operations.list[memory_.number].size = static_cast<std::uint32_t>(kept_);
     b_.start(b_.numbers({0}, kept_));
-    return std::move(b_.operations);
+    return {std::move(b_.operations), std::move(states_)};
   }
-  /// For every layer, without older tokens.
-  const std::vector<std::pair<std::size_t, std::size_t>>& states() const { return states_; }
 
  private:
   /// Rows that one convolution takes: their first channel among those of the taps.
@@ -84,6 +100,40 @@ class Writer {
     return b_.make("dot", shape, {std::move(a), std::move(b), std::move(from)}, terms);
   }
 
+  /// GELU as x Φ(x) = max(x, 0) − |x| (1 − Φ(|x|)), with erf of Abramowitz & Stegun 7.1.26, which is off by at most
+  /// 1.5·10⁻⁷: 2 (1 − Φ(a)) = (c₁ t + … + c₅ t⁵) e^(−a²/2), t = 1 / (1 + 0.3275911 a / √2).
+  List gelu(List x) {
+    const List zero = b_.constant(0), one = b_.constant(1), positive = greater(x, zero),
+               size = greater(positive, negative(x));
+    const List t = divide(one, add(one, multiply(b_.constant(0.3275911 / std::numbers::sqrt2), size)));
+    List sum = b_.constant(1.061405429);
+    for (const double c : {-1.453152027, 1.421413741, -0.284496736, 0.254829592, 0.0})
+      sum = add(multiply(sum, t), b_.constant(c));
+    const List tail = multiply(sum, exp(multiply(b_.constant(-0.5), multiply(size, size))));
+    return subtract(positive, multiply(size, multiply(b_.constant(0.5), tail)));
+  }
+  /// x/2 (1 + tanh(√(2/π) (x + 0.044715 x³))).
+  List gelu_tanh(List x) {
+    const List cube = multiply(multiply(x, x), x);
+    const List inner =
+        multiply(b_.constant(std::sqrt(2 / std::numbers::pi)), add(x, multiply(b_.constant(0.044715), cube)));
+    return multiply(multiply(b_.constant(0.5), x), add(b_.constant(1), tanh(inner)));
+  }
+  /// One of kStockFunctions.
+  List function(const std::string& name, List x) {
+    if (name == "relu") return greater(x, b_.constant(0));
+    if (name == "gelu") return gelu(x);
+    if (name == "gelu-tanh") return gelu_tanh(x);
+    if (name == "silu") return silu(x);
+    return name == "tanh" ? tanh(x) : logistic(x);
+  }
+
+  /// A row a letter, with a 1 at its own place.
+  List unit_rows() {
+    std::vector<double> ones(std::size_t{shape_.width} * shape_.width, 0);
+    for (std::size_t letter = 0; letter < shape_.width; ++letter) ones[letter * (shape_.width + 1)] = 1;
+    return b_.numbers(std::move(ones));
+  }
   bool has(const std::string& name) const {
     const auto found = tensors_.tensors.find(name);
     return found != tensors_.tensors.end() && found->second.elements() > 0;
@@ -93,7 +143,7 @@ class Writer {
     if (fresh) known->second = b_.tensor(name, tensors_.tensors.at(name).elements());
     return known->second;
   }
-  List own(const std::string& name) { return tensor(prefix_ + name); }
+  List own(const std::string& name) { return tensor(prefix_ + name + behind_); }
   List linear(const std::string& name, List x) {
     const std::string bias = prefix_ + name + ".bias";
     return has(bias) ? b_.affine(x, own(name + ".weight"), tensor(bias)) : b_.affine(x, own(name + ".weight"));
@@ -108,6 +158,8 @@ class Writer {
 
   /// 1 / √(squares / width + ε)
   List inverse_root(List squares, std::size_t width, double epsilon) {
+    // Sums of squares are not negative, which intervals of their factors do not show.
+    if (!shape_.forward.empty()) squares = greater(squares, b_.constant(0));
     const List mean = divide(squares, b_.constant(static_cast<double>(width)));
     return divide(b_.constant(1), root(add(mean, b_.constant(epsilon))));
   }
@@ -121,11 +173,6 @@ class Writer {
     const List moved = b_.by_row("subtract", x, divide(sums, b_.constant(static_cast<double>(width))));
     return rms_norm(moved, gain, width, epsilon);
   }
-  /// Around the layers.
-  List normed(const std::string& gain, List x) {
-    return has(gain) ? rms_norm(x, tensor(gain), shape_.width, shape_.norm_epsilon) : x;
-  }
-
   /// Convolutions of rows one after another, whose older ones are remembered behind `state` numbers. Taps in front
   /// that are 0 for all of them are left out.
   std::vector<List> convolved(std::size_t state, const std::vector<Rows>& all) {
@@ -172,6 +219,44 @@ class Writer {
   }
   List state() { return remembered(0, heads() * keys() * values()); }
   List root_of_keys() { return root(b_.constant(static_cast<double>(keys()))); }
+
+  // PyTorch's cells (simulate/models/cells/): a ← W x + b and b ← U h + c, and then the units.
+  List cell(List x) {
+    const auto affine = [&](List from, const char* weights, const char* bias) {
+      const List rows = own(weights);
+      return has(prefix_ + bias + behind_) ? b_.affine(from, rows, own(bias)) : b_.affine(from, rows);
+    };
+    const List a = affine(x, "weight_ih", "bias_ih"), before = remembered(0, hidden_),
+               b = affine(before, "weight_hh", "bias_hh");
+    const auto of = [&](List list, std::size_t gate) { return b_.part(list, gate * hidden_, hidden_); };
+    const auto sum = [&](std::size_t gate) { return add(of(a, gate), of(b, gate)); };
+    const auto gate = [&](std::size_t g, const char* function) { return b_.each(function, sum(g)); };
+    List output;
+    switch (cell_of(shape_)->kind) {
+      case CellKind::kTanh:
+        output = gate(0, "tanh");
+        break;
+      case CellKind::kRelu:
+        output = greater(sum(0), b_.constant(0));
+        break;
+      case CellKind::kGru: {
+        const List r = gate(0, "logistic"), z = gate(1, "logistic"), moved = multiply(of(b, 2), r);
+        const List n = tanh(add(of(a, 2), moved)), h = remembered(0, hidden_);
+        output = add(multiply(subtract(h, n), z), n);
+        break;
+      }
+      case CellKind::kLstm: {
+        const List kept = multiply(gate(1, "logistic"), remembered(hidden_, hidden_));
+        const List c = add(kept, multiply(gate(0, "logistic"), gate(2, "tanh")));
+        output = multiply(gate(3, "logistic"), tanh(c));
+        keep(output);
+        keep(c);
+        return output;
+      }
+    }
+    keep(output);
+    return output;
+  }
 
   // Mamba's selective state space (Gu & Dao 2023), as MambaMixer of transformers and Mamba of state-spaces compute it:
   //
@@ -441,12 +526,14 @@ class Writer {
 
   static const std::map<std::string, List (Writer::*)(List), std::less<>> kMixers;
 
-  const StockShape& shape_;
+  StockShape shape_;  ///< its width that of the layer at hand
+  std::vector<StockStep> steps_;
   const TensorFile& tensors_;
   OperationsBuilder b_;
   List memory_;
   std::size_t first_ = 0, kept_ = 0;  ///< where the layer's memory begins, and how much is kept so far
-  std::string prefix_;                ///< of the names of its tensors
+  std::size_t hidden_ = 0;            ///< numbers that the layer gives
+  std::string prefix_, behind_;       ///< what the names of its tensors begin and end with
   std::vector<List> older_;           ///< tokens that it remembers behind its state
   std::vector<std::pair<std::size_t, std::size_t>> states_;
   std::map<std::string, List> known_;
@@ -455,14 +542,27 @@ class Writer {
 const std::map<std::string, List (Writer::*)(List), std::less<>> Writer::kMixers{
     {"stock-mamba", &Writer::mamba}, {"stock-mamba2", &Writer::mamba2}, {"stock-delta", &Writer::delta},
     {"stock-gla", &Writer::gla},     {"stock-mlstm", &Writer::mlstm},   {"stock-slstm", &Writer::slstm},
-    {"stock-rwkv7", &Writer::rwkv7}, {"stock-m2rnn", &Writer::m2rnn}};
+    {"stock-rwkv7", &Writer::rwkv7}, {"stock-m2rnn", &Writer::m2rnn},   {"stock-rnn", &Writer::cell},
+    {"stock-gru", &Writer::cell},    {"stock-lstm", &Writer::cell},     {"stock-rnn-relu", &Writer::cell}};
 
 }  // namespace
 
 StockOperations stock_operations(const StockShape& shape, const TensorFile& tensors, Precision format) {
-  Writer writer(shape, tensors, format);
-  Operations operations = writer.write();
-  return {std::move(operations), writer.states()};
+  return Writer(shape, stock_steps(shape), tensors, format).write();
+}
+
+StockOperations cell_operations(const CellShape& shape, Letter letters, const TensorFile& tensors, Precision format) {
+  StockShape stack;
+  stack.kind = "stock-" + shape.cell;
+  stack.width = shape.inputs > 0 ? shape.inputs : letters;
+  std::vector<StockStep> steps;
+  for (std::uint32_t i = 0; i < shape.layers; ++i)
+    steps.push_back(
+        {StockStep::Kind::kLayer, "rnn.", i == 0 ? stack.width : shape.hidden, shape.hidden, fmt::format("_l{}", i)});
+  StockOperations made = Writer(stack, std::move(steps), tensors, format).write();
+  made.operations.tokens.resize(letters);
+  std::iota(made.operations.tokens.begin(), made.operations.tokens.end(), 0U);
+  return made;
 }
 
 }  // namespace krohn

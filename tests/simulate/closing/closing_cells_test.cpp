@@ -4,6 +4,7 @@
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/cells/cell_network.h"
 #include "krohn/simulate/models/models.h"
+#include "krohn/simulate/models/stock/stock_layers.h"
 #include "krohn/simulate/operations/operations_reader.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "tests/testing.h"
@@ -72,8 +73,8 @@ TEST_CASE("whatever is rounded, random weights too, units hold signs alone, and 
       const SaturatedUnits units = saturate_cells(*model, *task);
       REQUIRE(units.model != nullptr);
       const TensorFile tensors = units.model->tensors();
-      const auto reader =
-          operations_reader(cell_operations(shape, units.model->letters(), tensors, Precision::kFp32), tensors);
+      const auto reader = operations_reader(
+          cell_operations(shape, units.model->letters(), tensors, Precision::kFp32).operations, tensors);
       LetterReader::Memory read = reader->start();
       const std::size_t held = reader->numbers(read).size() - shape.hidden;  // h, or c behind it
       std::mt19937 random(static_cast<unsigned>(seed));

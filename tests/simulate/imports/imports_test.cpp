@@ -2,6 +2,8 @@
 // arithmetic as NumPy computes it (tests/python/stated_layers.py), and up to rounding what the libraries themselves
 // gave on the same words; and what is refused.
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "krohn/automata/dfa/visible_text.h"
@@ -281,7 +283,7 @@ TEST_CASE("whether several bare layers add their inputs has to be said") {
     ++stacks;
     CHECK(contains(refusal(two, said), "say --with residual=1 or residual=0"));
     said.settings["residual"] = 1;
-    CHECK(contains(refusal(two, said), "without a norm are not read"));
+    CHECK(contains(imported(two, said)->name(), "forward=(/layer/)/(/layer/)"));
     said.settings["residual"] = 0;
     CHECK(contains(imported(two, said)->name(), "layers=2"));
   }
@@ -557,4 +559,236 @@ TEST_CASE("what is not understood of a cell is refused, and the message names it
   missing = gru;
   missing.tensors.erase("fc.weight");
   CHECK(contains(refusal(missing, {.kind = "gru"}), "read-out"));
+}
+
+// Modules around a cell, in the order of the forward pass (tests/python/cell_goldens.py wrote them).
+
+namespace {
+
+struct Listed {
+  const char *file, *kind;
+  std::vector<std::string> modules;
+  Settings settings;
+  double wide;  ///< tolerance in fp64: GELU's erf is off by 1.5·10⁻⁷
+};
+const std::vector<Listed>& listed() {
+  static const std::vector<Listed> all{
+      {"gru-sequential", "gru", {"0", "1", "2", "3", "4", "relu", "6"}, {}, 1e-11},
+      {"lstm-blocks",
+       "lstm",
+       {"emb", "+blocks.0.norm:blocks.0.rnn", "+blocks.1.norm:blocks.1.rnn", "norm", "head.0", "silu", "head.3"},
+       {{"rms-norm", 1}, {"norm-eps", 1e-3}},
+       1e-11},
+      {"rnn-functions",
+       "rnn",
+       {"rnn", "layer-norm", "+fc.0:relu", "+fc.1:gelu", "+fc.2:gelu-tanh", "+fc.3:silu", "+fc.4:tanh", "+fc.5:sigmoid",
+        "out"},
+       {},
+       2e-5}};
+  return all;
+}
+ImportOptions options_of(const Listed& model) {
+  return {.kind = model.kind, .settings = model.settings, .modules = model.modules};
+}
+std::string refusal(const TensorFile& tensors, const Listed& model, const std::vector<std::string>& modules) {
+  ImportOptions options = options_of(model);
+  options.modules = modules;
+  return refusal(tensors, options);
+}
+
+double furthest(const std::vector<double>& found, const std::vector<double>& expected) {
+  double most = 0;
+  for (std::size_t i = 0; i < found.size(); ++i)
+    most = std::max(most, std::abs(found[i] - expected[i]) / std::max(1.0, std::abs(expected[i])));
+  return most;
+}
+
+}  // namespace
+
+TEST_CASE("norms, residuals and heads of several layers around a cell give PyTorch's logits") {
+  for (const Listed& each : listed()) {
+    CAPTURE(each.file);
+    const CellTruth truth = cell_truth(each.file);
+    const auto model = import_model(truth.tensors, options_of(each), task(), "m");
+    const auto wide = logits_of<double>(*model, truth.words, {0, 1, 2});
+    const auto narrow = logits_of<float>(*model, truth.words, {0, 1, 2});
+    CHECK(furthest(wide, truth.fp64) <= each.wide);
+    CHECK(furthest({narrow.begin(), narrow.end()}, {truth.fp32.begin(), truth.fp32.end()}) <= 2e-5);
+    CHECK(to_string(parse_stock_shape(model->name())) == model->name());
+    const auto again = make_model<float>(model->name(), task(), 0);
+    again->load(model->tensors());
+    CHECK(logits_of<float>(*again, truth.words) == narrow);
+    // Another activation, another place of a norm, and a residual that is left out are other models.
+    for (std::size_t i = 0; i < each.modules.size(); ++i) {
+      Listed other = each;
+      std::string& changed = other.modules[i];
+      if (changed == "relu" || changed == "silu")
+        changed = "gelu";
+      else if (changed.starts_with('+'))
+        changed.erase(0, 1);
+      else if (changed == "layer-norm")
+        changed = "rms-norm", other.settings["norm-eps"] = 1e-5;
+      else
+        continue;
+      CAPTURE(i);
+      const auto moved = import_model(truth.tensors, options_of(other), task(), "m");
+      CHECK(furthest(logits_of<double>(*moved, truth.words, {0, 1, 2}), truth.fp64) > 1e-4);
+    }
+  }
+}
+
+TEST_CASE("the ε of norms is the one that is said, or torch.nn.LayerNorm's") {
+  const Listed blocks = listed()[1];
+  const CellTruth truth = cell_truth(blocks.file);
+  const auto distance = [&](double epsilon) {
+    Listed other = blocks;
+    other.settings["norm-eps"] = epsilon;
+    const auto model = import_model(truth.tensors, options_of(other), task(), "m");
+    return furthest(logits_of<double>(*model, truth.words, {0, 1, 2}), truth.fp64);
+  };
+  CHECK(distance(1e-3) <= 1e-11);
+  for (const double other : {1.001e-3, 0.999e-3, 1e-5}) CHECK(distance(other) > 1e-8);
+  // In the Sequential it is usual, and said it is the same.
+  Listed sequential = listed()[0];
+  const TensorFile file = cell_truth(sequential.file).tensors;
+  const auto usual = import_model(file, options_of(sequential), task(), "m");
+  CHECK(contains(usual->name(), "norm-eps=1e-05"));
+  sequential.settings["norm-eps"] = 1e-5;
+  CHECK(import_model(file, options_of(sequential), task(), "m")->name() == usual->name());
+  sequential.settings["norm-eps"] = 0;
+  CHECK(contains(refusal(file, options_of(sequential)), "norm-eps=0 is not a number above 0"));
+}
+
+TEST_CASE("a layer norm of equal numbers gives its bias") {
+  TensorFile file;
+  const auto put = [&](const std::string& name, const std::vector<float>& numbers, const Shape& shape) {
+    file.tensors[name] = make_tensor(numbers, shape);
+  };
+  put("emb.weight", {3, 3, -7, -7, 1e30F, 1e30F}, {3, 2});
+  put("norm.weight", {2, 5}, {2});
+  put("norm.bias", {0.25, 4}, {2});
+  put("rnn.weight_ih_l0", {1, 0, 0, 1}, {2, 2});
+  put("rnn.weight_hh_l0", {0, 0, 0, 0}, {2, 2});
+  put("fc.weight", {1, 0, 0, 1}, {2, 2});
+  const ImportOptions options{.kind = "rnn-relu", .modules = {"emb", "norm", "rnn", "fc"}};
+  const std::vector<std::int64_t> words(kWords * kLength, 0);
+  for (const std::int64_t letter : {0, 1, 2}) {
+    const std::vector<std::int64_t> same(kWords * kLength, letter);
+    const auto said = logits_of<float>(*import_model(file, options, task(), "m"), same);
+    for (std::size_t i = 0; i < said.size(); ++i) REQUIRE(said[i] == (i % 2 == 0 ? 0.25F : 4.F));
+  }
+  // Of one number likewise.
+  TensorFile one;
+  one.tensors["emb.weight"] = make_tensor(std::vector<float>{5, -5, 0}, {3, 1});
+  one.tensors["norm.weight"] = make_tensor(std::vector<float>{9}, {1});
+  one.tensors["norm.bias"] = make_tensor(std::vector<float>{0.75}, {1});
+  one.tensors["rnn.weight_ih_l0"] = make_tensor(std::vector<float>{1}, {1, 1});
+  one.tensors["rnn.weight_hh_l0"] = make_tensor(std::vector<float>{0}, {1, 1});
+  one.tensors["fc.weight"] = make_tensor(std::vector<float>{1, 2}, {2, 1});
+  const auto said = logits_of<float>(*import_model(one, options, task(), "m"), words);
+  for (std::size_t i = 0; i < said.size(); ++i) REQUIRE(said[i] == (i % 2 == 0 ? 0.75F : 1.5F));
+}
+
+TEST_CASE("a list of modules that does not fit is refused by the module or the tensor") {
+  const Listed& sequential = listed()[0];
+  const Listed& blocks = listed()[1];
+  const TensorFile file = cell_truth(sequential.file).tensors, stack = cell_truth(blocks.file).tensors;
+  // Without the list nothing of it is guessed.
+  CHECK(contains(refusal(file, {.kind = "gru", .embedding = "0", .head = "4"}), "--modules names all"));
+  CHECK(contains(refusal(with(cell_truth("gru").tensors, "norm.weight", {4}), {.kind = "gru"}), "--modules names all"));
+  CHECK(contains(refusal(stack, {.kind = "lstm"}), "--modules names all"));
+  // Heads in another order: where the shapes differ they say so.
+  CHECK(contains(refusal(file, sequential, {"0", "1", "2", "3", "6", "relu", "4"}),
+                 "tensor \"6.weight\" has shape [2, 7], and the others ask for [2, 6]"));
+  CHECK(
+      contains(refusal(file, sequential, {"0", "3", "2", "1", "4", "relu", "6"}), "tensor \"3.weight\" has shape [6]"));
+  CHECK(contains(refusal(file, sequential, {"0", "1", "2", "3", "4", "relu"}), "\"relu\" comes last"));
+  CHECK(
+      contains(refusal(file, sequential, {"0", "1", "2", "4", "relu", "6"}), "tensor \"3.bias\" of shape [6] belongs"));
+  CHECK(contains(refusal(file, sequential, {"0", "1", "2", "3", "4", "ReLU", "6"}), "\"ReLU\" is no recurrence"));
+  CHECK(contains(refusal(file, sequential, {"0", "1", "2", "3", "4", "", "6"}), "\"\" is no recurrence"));
+  CHECK(contains(refusal(file, sequential, {"0", "1", "3", "4", "relu", "6"}), "no recurrence of kind gru"));
+  CHECK(contains(refusal(file, sequential, {"6"}), "no recurrence of kind gru"));
+  CHECK(contains(refusal(file, sequential, {"1", "2", "3", "4", "relu", "6"}), "0.weight"));
+  CHECK(contains(refusal(file, sequential, {"0", "1", "+2", "3", "4", "relu", "6"}), "to which 6 numbers come"));
+  ImportOptions twice = options_of(sequential);
+  twice.head = "6";
+  CHECK(contains(refusal(file, twice), "leave out --embedding, --head and --cell"));
+  CHECK(contains(refusal(golden("bilinear").tensors, {.kind = "bilinear", .modules = {"embed", "bilinear", "head"}}),
+                 "--modules"));
+  // Wrong shapes, and tensors that are missing or left over.
+  for (const auto& [name, shape] : std::initializer_list<std::pair<std::string, Shape>>{{"1.weight", {4}},
+                                                                                        {"1.bias", {6}},
+                                                                                        {"3.bias", {6, 1}},
+                                                                                        {"4.weight", {7, 5}},
+                                                                                        {"4.bias", {6}},
+                                                                                        {"2.bias_hh_l1", {17}},
+                                                                                        {"2.weight_ih_l1", {18, 5}}}) {
+    CAPTURE(name);
+    CHECK(contains(refusal(with(file, name, shape), options_of(sequential)),
+                   fmt::format("tensor \"{}\" has shape", name)));
+  }
+  CHECK(contains(refusal(without(file, "2.bias_hh_l1"), options_of(sequential)), "no tensor \"2.bias_hh_l1\""));
+  CHECK(contains(refusal(with(file, "7.weight", {2, 2}), options_of(sequential)), "\"7.weight\" of shape [2, 2]"));
+  CHECK(contains(refusal(with(file, "4.scale", {7}), options_of(sequential)), "\"4.scale\" of shape [7]"));
+  CHECK(contains(refusal(with(file, "2.weight_ih_l0_reverse", {18, 5}), options_of(sequential)), "bidirectional"));
+  // A norm without a bias is one of two kinds; whose ε tensors do not show.
+  Listed unbiased = sequential;
+  CHECK(contains(refusal(without(file, "3.bias"), options_of(unbiased)), "norm \"3\", which has no bias"));
+  CHECK(contains(refusal(without(file, "3.bias"), options_of(unbiased)), "--with rms-norm=1 or rms-norm=0"));
+  unbiased.settings["rms-norm"] = 1;
+  CHECK(contains(refusal(without(file, "3.bias"), options_of(unbiased)), "--with norm-eps=X"));
+  unbiased.settings["norm-eps"] = 1e-5;
+  CHECK(
+      contains(import_model(without(file, "3.bias"), options_of(unbiased), task(), "m")->name(), "/rms-norm/linear-7"));
+  unbiased.settings = {{"rms-norm", 0}};
+  const auto centred = import_model(without(file, "3.bias"), options_of(unbiased), task(), "m");
+  const std::vector<std::int64_t> words = cell_truth(sequential.file).words;
+  CHECK(logits_of<float>(*centred, words) ==
+        logits_of<float>(*import_model(with(file, "3.bias", {6}), options_of(sequential), task(), "m"), words));
+  // A missing bias of a linear layer is 0.
+  CHECK(logits_of<float>(*import_model(without(file, "4.bias"), options_of(sequential), task(), "m"), words) ==
+        logits_of<float>(*import_model(with(file, "4.bias", {7}), options_of(sequential), task(), "m"), words));
+  CHECK(contains(refusal(stack, blocks, {"emb", "norm", "head.0", "head.3"}), "no recurrence of kind lstm"));
+}
+
+TEST_CASE("names of stacks by parts are read back, or refused") {
+  const auto error = [](const std::string& name) { return error_of([&] { parse_stock_shape(name); }); };
+  CHECK(error("stock-gru:width=3,forward=(/layer-norm/layer-3/)/relu") == "no error");
+  CHECK(contains(error("stock-gru:width=3,forward=layer"), "there are layer-UNITS"));
+  CHECK(contains(error("stock-mamba:width=3,forward=layer-3"), "there are layer, linear-ROWS"));
+  for (const char* part :
+       {"layer-0", "layer--1", "layer-65537", "layer-3x", "layer-", "linear", "norm", "", ")", "(", "()", "(/)/)"})
+    CHECK(contains(error(fmt::format("stock-gru:width=3,forward=layer-3/{}", part)), "model part"));
+  CHECK(contains(error("stock-gru:width=3,forward=(/layer-4/)"), "\")\" of"));
+  CHECK(contains(error("stock-gru:width=3,layers=2,forward=layer-3"), "\"layers=2\" is not known"));
+  CHECK(contains(error("stock-slstm:width=4,heads=2,forward=linear-3/layer"), "do not divide a width of 3"));
+}
+
+TEST_CASE("a residual around bare layers of another library adds their input") {
+  const Golden truth = golden("deltanet");
+  TensorFile two;
+  for (const auto& [name, tensor] : truth.tensors.tensors)
+    if (name.starts_with("layer."))
+      for (const std::string layer : {"layers.0.", "layers.1."}) two.tensors[layer + name.substr(6)] = tensor;
+    else
+      two.tensors[name] = tensor;
+  Kind said{"deltanet", {{"negative", 0}, {"residual", 1}}};
+  const auto model = imported(two, said);
+  Listed by_list{"", "deltanet", {"embed", "+layers.0", "+layers.1", "head"}, {{"negative", 0}}, 0};
+  CHECK(import_model(two, options_of(by_list), task(), "m")->name() == model->name());
+  CHECK(logits_of<float>(*import_model(two, options_of(by_list), task(), "m"), truth.words) ==
+        logits_of<float>(*model, truth.words));
+  // Layers that give zeros leave the embedding's row, whatever they remember.
+  for (const std::string layer : {"layers.0.", "layers.1."})
+    two = with(two, layer + "o_proj.weight", two.tensors.at(layer + "o_proj.weight").shape);
+  const std::vector<float> rows = numbers(two, "embed.weight"), weight = numbers(two, "head.weight"),
+                           bias = numbers(two, "head.bias");
+  const auto found = logits_of<float>(*imported(two, said), truth.words);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    float sum = bias[i % 2];
+    for (std::size_t j = 0; j < 8; ++j)
+      sum += weight[i % 2 * 8 + j] * rows[static_cast<std::size_t>(truth.words[i / 2]) * 8 + j];
+    REQUIRE(found[i] == sum);
+  }
 }

@@ -648,7 +648,12 @@ TEST_CASE("the operations of another library's layers are the layers, whatever t
       "stock-m2rnn:width=3,heads=4,q-heads=2,k-heads=1,v-heads=1,f-heads=1,w-heads=2,keys=2,values=3,bias",
       "stock-slstm:width=4,heads=2",
       "stock-slstm:layers=2,width=6,residual,mlp=2,heads=3,taps=4,cuda",
-      "stock-rwkv7:width=4,heads=2,keys=2,values=3,decay-rank=2,rate-rank=3,gate-rank=2"};
+      "stock-rwkv7:width=4,heads=2,keys=2,values=3,decay-rank=2,rate-rank=3,gate-rank=2",
+      "stock-rnn:width=4,forward=layer-norm/layer-3/gelu/rms-norm/linear-5/gelu-tanh",
+      "stock-rnn-relu:layers=2,width=3,residual,mlp=2",
+      "stock-gru:width=4,forward=(/layer-norm/layer-4/silu/)/layer-3/layer-norm/linear-6/relu/linear-2/tanh,norm-eps="
+      "0.001",
+      "stock-lstm:width=3,forward=layer-2/(/linear-2/sigmoid/)/layer-3"};
   for (const StockKind& kind : stock_kinds())
     CHECK(std::ranges::any_of(names, [&](const std::string& name) { return name.starts_with(kind.name); }));
   for (const std::string& name : names) {

@@ -146,6 +146,8 @@ Work add_import(Verb& verb) {
   verb.add_list("--with", options->settings, "What the tensors do not show of the recurrence: heads=4, eps=1e-6, …")
       .type_name("NAME=N,…");
   verb.add_option("--cell", options->import.cell, "The recurrence is PREFIX.weight_ih_l0, …").type_name("PREFIX");
+  verb.add_list("--modules", options->import.modules, "All modules in the order of the forward pass, with relu, …")
+      .type_name("NAME,…");
   verb.begin_group();
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);

@@ -233,12 +233,16 @@ def import_model(
     `Certificate.compared_words` says what was compared.
 
     `against` is the language that it should compute, `letters` and `classes` give numbers of letters and rows of the
-    read-out by name; `options` are embedding, head, cell, expect, and with_={"heads": 2} for what tensors do not show. The run
-    is for `verify`, `evaluate`, `extract_model`, …"""
+    read-out by name; `options` are embedding, head, cell, modules, expect, and with_={"heads": 2} for what tensors do not show.
+    The modules around a PyTorch cell are those that the forward pass calls, in its order; what it adds or applies without a
+    module (a residual, torch.relu) has to be said: modules=["emb", "+norm1:rnn1", "fc1", "relu", "fc2"]. The run is for
+    `verify`, `evaluate`, `extract_model`, …"""
     asked = {"as_": kind, "against": against, "letters": letters, "classes": classes, **options}
     if forward is None or forward is True:
         forward = weights if is_module(weights) else None
     if is_module(weights):
+        if forward is weights and kind in ("rnn", "rnn-relu", "gru", "lstm") and asked.get("expect") is None:
+            _name_modules(weights, asked)
         weights = weights.state_dict()
     if isinstance(weights, Mapping):
         weights = _StateDict(weights)
@@ -248,6 +252,40 @@ def import_model(
             asked["expect"] = _Forward(Run(beside), forward, letters)
             return _imported(weights, output, asked)
     return _imported(weights, output, asked)
+
+
+def _name_modules(net: Any, asked: Dict[str, Any]) -> None:
+    """Sets `modules` to those that a forward pass calls, where these are more than an embedding, a recurrence and a read-out, and
+    `with_` to what their norms do."""
+    import torch
+
+    functions = {"ReLU": "relu", "SiLU": "silu", "Tanh": "tanh", "Sigmoid": "sigmoid"}
+    norms = {"LayerNorm": "layer-norm", "RMSNorm": "rms-norm"}
+    called: List[Tuple[str, Any]] = []
+    leaves = [(name, module) for name, module in net.named_modules() if not any(True for _ in module.children())]
+    hooks = [module.register_forward_hook(lambda module, *_, name=name: called.append((name, module))) for name, module in leaves]
+    try:
+        with _evaluated(net) as forward:
+            forward(np.zeros((1, 1), dtype=np.int64))
+    finally:
+        for hook in hooks:
+            hook.remove()
+    order, shown = [], {}
+    for name, module in called:
+        kind = type(module).__name__
+        has_weights = any(True for _ in module.parameters())
+        if kind in norms:
+            epsilon = torch.finfo(torch.float32).eps if module.eps is None else module.eps
+            if shown.setdefault("norm-eps", epsilon) != epsilon:
+                raise ValueError(f"{name} has eps {epsilon} and a norm before it {shown['norm-eps']}: krohn reads one for all")
+            if has_weights and getattr(module, "bias", None) is None:
+                shown["rms-norm"] = float(kind == "RMSNorm")
+        if has_weights or kind in functions or kind in norms or kind == "GELU":
+            word = ("gelu" if module.approximate == "none" else "gelu-tanh") if kind == "GELU" else {**functions, **norms}.get(kind)
+            order.append(name if has_weights else word)
+    if len(order) > 3 or shown:
+        asked["modules"] = asked.get("modules") or order
+        asked["with_"] = {**shown, **(asked.get("with_") or {})}
 
 
 def _imported(weights: Any, output: Optional[Path], asked: Dict[str, Any]) -> Run:

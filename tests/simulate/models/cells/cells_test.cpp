@@ -6,6 +6,7 @@
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/cells/cell_network.h"
 #include "krohn/simulate/models/models.h"
+#include "krohn/simulate/models/stock/stock_layers.h"
 #include "krohn/simulate/operations/operations_reader.h"
 #include "krohn/simulate/prove/pairs/certify_reader.h"
 #include "krohn/simulate/tasks/tasks.h"
@@ -115,7 +116,7 @@ TEST_CASE("a saturated cell answers as its automaton does, word by word and at t
     for (const char* cell : kCells) {
       const SaturatedCell made = saturated_cell(automaton, cell);
       const auto reader = operations_reader(
-          cell_operations(made.shape, automaton.letters(), made.tensors, Precision::kFp32), made.tensors);
+          cell_operations(made.shape, automaton.letters(), made.tensors, Precision::kFp32).operations, made.tensors);
       // Before the first letter the units are 0, so that the biases answer.
       const std::vector<double> biases = floating_numbers(made.tensors.tensors.at("head.bias")).value();
       const auto first = std::ranges::max_element(biases);

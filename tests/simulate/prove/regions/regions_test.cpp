@@ -12,6 +12,7 @@
 #include "krohn/simulate/learned/model_operations.h"
 #include "krohn/simulate/models/cells/cell_network.h"
 #include "krohn/simulate/models/models.h"
+#include "krohn/simulate/models/stock/stock_layers.h"
 #include "krohn/simulate/operations/operations_reader.h"
 #include "krohn/simulate/prove/regions/interval_lists.h"
 #include "krohn/simulate/prove/self_check.h"
@@ -333,7 +334,7 @@ SoftCell soft_cell(const std::string& language, const std::string& cell) {
     tensor = make_tensor(numbers, tensor.shape);
   }
   const Dfa least = minimise(dfa);
-  SoftCell soft{cell_operations(made.shape, dfa.letters(), made.tensors, Precision::kFp32), made.tensors,
+  SoftCell soft{cell_operations(made.shape, dfa.letters(), made.tensors, Precision::kFp32).operations, made.tensors,
                 language_to_write({least, {least.outputs().begin(), least.outputs().end()}})};
   soft.tracked.wanted[0] = TrackedAutomaton::kNotAsked;  // of the empty word no cell says anything
   return soft;
