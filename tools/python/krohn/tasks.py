@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 import numpy as np
 
 from krohn import _krohn
+from krohn._krohn import counted
 from krohn.arrays import own
 from krohn.automaton import Automaton
 
@@ -60,8 +61,9 @@ class Dataset:
 
     def __repr__(self) -> str:
         shortest, longest = (int(self.lengths.min()), int(self.lengths.max())) if len(self) else (0, 0)
-        return (f"<krohn.Dataset: {len(self):,} samples of {shortest:,} to {longest:,} tokens, {len(self.tokens)} tokens, "
-                f"{len(self.labels)} labels>")
+        lengths = counted(longest, "token") if shortest == longest else f"{shortest:,} to {longest:,} tokens"
+        return (f"<krohn.Dataset: {counted(len(self), 'sample')} of {lengths}, {counted(len(self.tokens), 'token')}, "
+                f"{counted(len(self.labels), 'label')}>")
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes arrays and vocabulary: to a NumPy archive (.npz), or with pyarrow to a table (.parquet, .arrow, .feather)
