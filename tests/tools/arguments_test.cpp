@@ -158,3 +158,16 @@ TEST_CASE("words in brackets are words") {
     CHECK_MESSAGE(contains(outcome.out, said), (outcome.out + outcome.err));
   }
 }
+
+TEST_CASE("a language may be longer than any name of a file") {
+  const Workplace place("long-language");
+  std::string language = "search:first";  // a list of keywords is the commonest use of a search
+  for (int i = 0; i < 1000; ++i) language += fmt::format("|word{}", i);
+  CHECK(contains(place.expect(0, "krohn run '" + language + "' my-word17 wor").out, "accept"));
+  for (const char* line : {"verify", "eval", "audit", "snap -o x.safetensors", "extract -o x.dot",
+                           "compare z.safetensors", "check x.cert", "classify --corpus"}) {
+    const Outcome outcome = place.shell(fmt::format("krohn {} '{}'", line, language));
+    CHECK_MESSAGE(outcome.status != 0, line);
+    CHECK_MESSAGE(!contains(outcome.err, "filesystem error"), outcome.err.substr(0, 200));
+  }
+}
