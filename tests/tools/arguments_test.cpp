@@ -218,4 +218,16 @@ TEST_CASE("the manual page holds every help page, and man reads it without a com
   }
   place.expect(0,
                "! command -v groff >/dev/null || [ -z \"$(groff -man -Tutf8 -K utf8 -ww krohn.1 2>&1 >/dev/null)\" ]");
+
+TEST_CASE("a language may be longer than any name of a file") {
+  const Workplace place("long-language");
+  std::string language = "search:first";  // a list of keywords is the commonest use of a search
+  for (int i = 0; i < 1000; ++i) language += fmt::format("|word{}", i);
+  CHECK(contains(place.expect(0, "krohn run '" + language + "' my-word17 wor").out, "accept"));
+  for (const char* line : {"verify", "eval", "audit", "snap -o x.safetensors", "extract -o x.dot",
+                           "compare z.safetensors", "check x.cert", "classify --corpus"}) {
+    const Outcome outcome = place.shell(fmt::format("krohn {} '{}'", line, language));
+    CHECK_MESSAGE(outcome.status != 0, line);
+    CHECK_MESSAGE(!contains(outcome.err, "filesystem error"), outcome.err.substr(0, 200));
+  }
 }

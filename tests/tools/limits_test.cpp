@@ -60,6 +60,13 @@ TEST_CASE("every verb ends with its time, with status 3 and what it has found") 
   place.make("mkdir deep && yes 's5.cert\ts5.safetensors' | head -300000 > list.tsv");
   place.write("deep/config.json",
               R"({"model_type": "retnet", "num_heads": 8, "hidden_size": 1024, "num_hidden_layers": 1000000})");
+  std::string rows;  // telling what classify has found of so many states takes seconds
+  for (int state = 0; state < 400'000; ++state)
+    rows += fmt::format("{}[{},{}]", state == 0 ? "" : ",", (state * 7 + 1) % 400'000, (state * 13 + 5) % 400'000);
+  place.write("large.json",
+              R"({"format": "krohn automaton", "version": 1, "alphabet": ["a", "b"], "states": 400000, "initial": 0, )"
+              R"("accepting": [1], "transitions": [)" +
+                  rows + "]}");
   std::string expected;
   for (int word = 0; word < 20; ++word)
     expected += fmt::format("{{\"word\": \"{}\", \"answer\": \"reject\"}}\n", std::string(100'000, '0'));
@@ -81,6 +88,7 @@ TEST_CASE("every verb ends with its time, with status 3 and what it has found") 
       {"info name:T12 --monoid", "states", 1},
       {"classify 'regex:a{1000}'", "aperiodic", 3},
       {"classify '" + delays + "' --alphabet valuations", "right regular idempotents", 1},
+      {"classify large.json", "", 3},
       {"decompose " + endless},
       {"compile name:S9 -o s9.safetensors"},
       {"smallest 'regex:a{5000}'"},
