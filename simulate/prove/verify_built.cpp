@@ -117,7 +117,7 @@ Choice choose_by_proof(const Dfa& automaton, BuildOptions wishes, const CertifyO
   Choice choice{plan(automaton, wishes), {}, {}};
   std::vector<PlanRow*> tried;
   for (PlanRow& row : choice.rows)
-    if (row.possible && row.construction == wishes.construction.value_or(row.construction)) tried.push_back(&row);
+    if (wishes.construction ? row.construction == *wishes.construction : row.possible) tried.push_back(&row);
   if (how.arithmetic.is_integer())
     std::ranges::stable_sort(tried, {}, [](const PlanRow* row) { return std::pair(row->layers, row->state_numbers); });
   else
