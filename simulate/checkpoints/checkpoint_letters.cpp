@@ -101,6 +101,7 @@ ReadModel subject_of(const Checkpoint& checkpoint, const CheckpointModel& model)
           .name_of = name_of,
           .operations = owner->operations,
           .tensors = &owner->tensors,
+          .close_regions = &close_regions,
           .owner = owner};
 }
 

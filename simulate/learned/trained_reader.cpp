@@ -183,6 +183,7 @@ ReadModel subject_of(std::shared_ptr<const TrainedReader> machine, const Task& t
           .name_of = name_of,
           .operations = {owner, reader.operations()},
           .tensors = reader.tensors(),
+          .close_regions = &close_regions,
           .owner = owner};
 }
 

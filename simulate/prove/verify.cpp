@@ -19,7 +19,6 @@
 #include "krohn/simulate/prove/pairs/certify_reader.h"
 #include "krohn/simulate/prove/pairs/network_machine.h"
 #include "krohn/simulate/prove/place.h"
-#include "krohn/simulate/prove/regions/close_regions.h"
 #include "krohn/simulate/prove/self_check.h"
 #include "krohn/simulate/run/long_comparison.h"
 
@@ -358,7 +357,8 @@ Certificate by_regions(const RegionSearch& found, const TrackedAutomaton& tracke
 Certificate certify_read(const ReadModel& model, const Question& question, const ReaderLimits& limits) {
   constexpr std::uint64_t kFewPairs = 1'000;
   const bool in_any_order = question.how.any_order;
-  const bool has_regions = model.operations && model.tensors != nullptr && question.how.order.is_sequential();
+  const bool has_regions =
+      model.operations && model.tensors != nullptr && model.close_regions != nullptr && question.how.order.is_sequential();
   if (in_any_order && !has_regions) throw InputError("--any-order", "is for models whose operations are known");
   Certificate certificate;
   if (!has_regions) return certify_reader(model.reader, model.tracked, limits);
@@ -370,8 +370,9 @@ Certificate certify_read(const ReadModel& model, const Question& question, const
     if (!certificate.is<ProvedUpTo>()) return certificate;
   }
   const TrackedAutomaton tracked = language_to_write(model.tracked);
-  const RegionSearch regions = close_regions(*model.operations, *model.tensors, tracked,
-                                             in_any_order ? question.how.arithmetic.storage() : Precision::kFp32);
+  const RegionSearch regions =
+      model.close_regions(*model.operations, *model.tensors, tracked,
+                          in_any_order ? question.how.arithmetic.storage() : Precision::kFp32, kRegionWork);
   if (regions.closed) return by_regions(regions, tracked);
   if (!in_any_order) {
     certificate = certify_reader(model.reader, model.tracked, limits);

@@ -16,6 +16,7 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/claims/certificate.h"
+#include "krohn/simulate/prove/regions/close_regions.h"
 #include "krohn/simulate/run/letter_reader.h"
 
 namespace krohn {
@@ -41,6 +42,8 @@ struct ReadModel {
   /// Its operations on the tensors of its file, for certificates; none: it has no file.
   std::shared_ptr<const Operations> operations = {};
   const TensorFile* tensors = nullptr;
+  /// krohn::close_regions, of those operations: who has them links it. Null: no regions are looked for.
+  decltype(&krohn::close_regions) close_regions = nullptr;
   std::shared_ptr<const void> owner = {};         ///< of all that is viewed; none: somebody else keeps it
   std::map<std::string, std::string> files = {};  ///< Certificate::files
 };
