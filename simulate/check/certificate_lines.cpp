@@ -172,10 +172,10 @@ class Reader {
     }
     certificate_.arithmetic = named(json["arithmetic"], ArithmeticName::parse);
     if (!has_operations) certificate_.form = named(json["form"], parse_form);
-    if (has_operations &&
+    is_any_ = json["order"].text() == "any";
+    if (has_operations && !(is_any_ && certificate_.arithmetic == Precision::kFp16) &&
         std::ranges::find(kFormatsOfOperations, certificate_.arithmetic) == std::end(kFormatsOfOperations))
       throw InputError(json["arithmetic"].place(), "operations are in fp64, fp32 or bf16");
-    is_any_ = json["order"].text() == "any";
     if (is_any_ && certificate_.arithmetic.kind() != ArithmeticName::Kind::kSeparate)
       throw InputError(json["arithmetic"].place(), "the order \"any\" is of fp64, fp32, fp16 and bf16");
     if (!is_any_) certificate_.order = named(json["order"], parse_order);
@@ -325,9 +325,8 @@ class Reader {
   }
 
   ClosedRegions closed_regions() {
-    if (network_ != nullptr ||
-        (certificate_.arithmetic != Precision::kFp32 && certificate_.arithmetic != Precision::kBf16))
-      throw InputError(place_, "closed regions are of operations in fp32 or bf16");
+    if (network_ != nullptr || certificate_.arithmetic == Precision::kFp64)
+      throw InputError(place_, "closed regions are of operations in fp32, bf16 or fp16");
     const StrictJson head = lines_.expect("regions", {"step", "start", "letters"});
     ClosedRegions proof{head["start"].number(), head["letters"].number(), {}};
     while (const auto region = lines_.take("region", {"step", "state", "lower", "upper"}))

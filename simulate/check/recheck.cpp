@@ -512,7 +512,7 @@ Recheck recheck(const Certificate& certificate, const CheckedModel& model, const
             "not a token for each letter");
     reader =
         std::holds_alternative<ClosedRegions>(certificate.proof)
-            ? enclosed_operations(*certificate.operations, *model.tensors, certificate.arithmetic == Precision::kBf16)
+            ? enclosed_operations(*certificate.operations, *model.tensors, certificate.arithmetic.storage())
             : rechecked_operations(*certificate.operations, *model.tensors);
   } else {
     const Network& network = *model.network;

@@ -11,12 +11,20 @@
 
 namespace krohn {
 
+/// A format that a runtime may round to besides fp32: how many roundings to fp32 err as much as one to it, what
+/// underflow adds to that, and the bound of all numbers, so that none overflows.
+struct CoarseFormat {
+  std::uint32_t roundings;
+  double underflow, greatest;
+};
+inline constexpr CoarseFormat kNoCoarser{0, 0, 0x1p126}, kAlsoBf16{1U << 16, 0x1p-126, 0x1p126},
+    kAlsoFp16{1U << 13, 0x1p-24, 0x1p15};
+
 /// A number as a polynomial of others: its exact values, and what bounds its errors.
 class Enclosed {
  public:
   Enclosed() = default;
-  /// A number of the model or of the list, rounded to fp32.
-  explicit Enclosed(double number) : Enclosed(leaf(static_cast<float>(number), static_cast<float>(number))) {}
+  explicit Enclosed(double number) : Enclosed(leaf(number, number)) {}
   static Enclosed leaf(double lower, double upper) {
     Enclosed made;
     made.lower_ = lower, made.upper_ = upper;
@@ -40,14 +48,17 @@ class Enclosed {
     const double lower = by == 0 ? lower_ : down(lower_ - by), upper = by == 0 ? upper_ : up(upper_ + by);
     return leaf(lower > 0 && lower < 0x1p-126 ? 0 : lower, upper < 0 && upper > -0x1p-126 ? 0 : upper);
   }
-  /// The same where it may be rounded to bf16 too, so many times: each errs as much as 2^16 roundings to fp32.
-  Enclosed rounded_to_bf16(std::uint32_t times) const {
+  /// The same where it may be rounded to the coarse format too, so many times.
+  Enclosed rounded_to(const CoarseFormat& format, std::uint32_t times) const {
+    if (format.roundings == 0) return *this;
     Enclosed rounded = *this;
-    rounded.roundings_ = std::min(roundings_ + (times << 16), 1U << 30);
-    rounded.tiny_ = up(tiny_ + times * 0x1p-126);
+    rounded.roundings_ = std::min(roundings_ + times * format.roundings, 1U << 30);
+    rounded.tiny_ = up(tiny_ + times * format.underflow);
     return rounded;
   }
-  void require_bounded() const { require(size_ < 0x1p126 && roundings_ <= 1U << 20, "a number may overflow"); }
+  void require_below(double greatest) const {
+    require(roundings_ <= 1U << 20 && size_ + error() < greatest, "a number may overflow");
+  }
 
   friend Enclosed operator+(const Enclosed& a, const Enclosed& b) {
     Enclosed sum = leaf(down(a.lower_ + b.lower_), up(a.upper_ + b.upper_));

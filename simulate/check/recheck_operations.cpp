@@ -415,10 +415,13 @@ std::vector<double> numbers_of(const Tensor& tensor) {
 template <class Real>
 class Evaluated final : public RecheckedReader {
  public:
-  /// `is_bf16`: intervals are of runtimes that may round to bf16 too.
-  Evaluated(const Operations& operations, const TensorFile& tensors, bool is_bf16 = false)
+  /// `also`: a format that the runtimes of intervals may round to, besides fp32.
+  Evaluated(const Operations& operations, const TensorFile& tensors, Precision also = Precision::kFp32)
       : operations_(operations),
-        is_bf16_(is_bf16),
+        storage_(to_string(also)),
+        coarse_(also == Precision::kBf16   ? kAlsoBf16
+                : also == Precision::kFp16 ? kAlsoFp16
+                                           : kNoCoarser),
         lists_(operations.list.size()),
         computed_(lists_.size(), nullptr),
         depends_(lists_.size()),
@@ -481,16 +484,16 @@ class Evaluated final : public RecheckedReader {
 
   /// A number of the model or of the list.
   Real given(double number) const {
-    if constexpr (kEncloses)
-      if (is_bf16_) {
-        const double single = static_cast<float>(number);
-        const auto [lower, upper] = std::minmax({single, double(Bf16(single))});
-        return Enclosed::leaf(lower, upper);
-      }
-    return static_cast<Real>(number);
+    if constexpr (kEncloses) {
+      const double single = static_cast<float>(number);
+      const auto [lower, upper] = std::minmax({single, storage_.store(single)});
+      return Enclosed::leaf(lower, upper);
+    } else {
+      return static_cast<Real>(number);
+    }
   }
   /// A number as it goes into a product of a sum.
-  Enclosed factor(const Enclosed& number) const { return (is_bf16_ ? number.rounded_to_bf16(1) : number).as_leaf(); }
+  Enclosed factor(const Enclosed& number) const { return number.rounded_to(coarse_, 1).as_leaf(); }
 
   void require_as_long_as_memory(const std::vector<std::uint32_t>& lists, const char* otherwise) const {
     std::uint64_t size = 0;
@@ -503,9 +506,9 @@ class Evaluated final : public RecheckedReader {
     return moment.said;
   }
 
-  static void require_finite(const List& list) {
+  void require_finite(const List& list) const {
     if constexpr (kEncloses)
-      for (const Enclosed& number : list) number.require_bounded();
+      for (const Enclosed& number : list) number.require_below(coarse_.greatest);
     else
       require(std::ranges::all_of(list, [](Real number) { return std::isfinite(double(number)); }), kNotFinite);
   }
@@ -602,8 +605,7 @@ class Evaluated final : public RecheckedReader {
         else
           sums[k] = sums[k] + x[k][t * x_stride] * y[k][t * y_stride];
     if constexpr (kEncloses)
-      if (is_bf16_)
-        for (Real& sum : sums) sum = sum.rounded_to_bf16(2);
+      for (Real& sum : sums) sum = sum.rounded_to(coarse_, 2);
     std::copy_n(sums, kCount, to.begin() + static_cast<std::ptrdiff_t>(at));
   }
 
@@ -625,7 +627,7 @@ class Evaluated final : public RecheckedReader {
           to[at] = computed_[i]->of(*x, operation.of.size() > 1 ? *from(1, at) : *x);
           if constexpr (kEncloses) {
             narrow(i, at, lists);
-            if (is_bf16_ && operation.what != "copy") to[at] = to[at].rounded_to_bf16(1);
+            if (operation.what != "copy") to[at] = to[at].rounded_to(coarse_, 1);
           }
         } else if constexpr (!kEncloses) {
           double sum = 0;
@@ -789,7 +791,8 @@ class Evaluated final : public RecheckedReader {
   }
 
   Operations operations_;
-  bool is_bf16_;
+  DeterministicArithmetic storage_;
+  CoarseFormat coarse_;
   mutable std::vector<List> lists_;              ///< those that depend on something are of the token read last
   std::vector<const Computed<Real>*> computed_;  ///< null: given, the memory or a row
   std::vector<Depends> depends_;
@@ -817,9 +820,9 @@ std::unique_ptr<RecheckedReader> rechecked_operations(const Operations& operatio
 }
 
 std::unique_ptr<RecheckedReader> enclosed_operations(const Operations& operations, const TensorFile& tensors,
-                                                     bool is_bf16) {
+                                                     Precision also) {
   require(operations.format == Precision::kFp32, "intervals are of operations in fp32");
-  return std::make_unique<Evaluated<Enclosed>>(operations, tensors, is_bf16);
+  return std::make_unique<Evaluated<Enclosed>>(operations, tensors, also);
 }
 
 }  // namespace krohn

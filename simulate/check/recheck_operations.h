@@ -15,9 +15,9 @@ namespace krohn {
 std::unique_ptr<RecheckedReader> rechecked_operations(const Operations& operations, const TensorFile& tensors);
 
 /// The same with intervals for numbers (docs/reference/certificate-file.md, "closed regions"): the memory is two lists,
-/// of lower ends and of upper ones, and what is read is the logit that is the greatest throughout. `is_bf16`: of
-/// runtimes that may round to bf16. Throws NotEstablished also where nothing encloses a number.
+/// of lower ends and of upper ones, and what is read is the logit that is the greatest throughout. `also`: fp32, or bf16
+/// or fp16, to which the runtimes may round besides. Throws NotEstablished also where nothing encloses a number.
 std::unique_ptr<RecheckedReader> enclosed_operations(const Operations& operations, const TensorFile& tensors,
-                                                     bool is_bf16);
+                                                     Precision also);
 
 }  // namespace krohn

@@ -28,8 +28,8 @@ struct TrainOptions {
   /// grow from 0 over the first 30 % of the steps. Where a task answers after every letter, every other word of a step
   /// then ends in repetitions. 0: words are read once, as in validation.
   double contract = 0;
-  /// A proof of what contracts (simulate/closing) must hold for every order of sums, in fp32 or bf16; without: for the
-  /// stated order, in fp32.
+  /// A proof of what contracts (simulate/closing) must hold for every order of sums, in fp32, bf16 or fp16; without:
+  /// for the stated order, in fp32.
   std::optional<Precision> any_order_in;
   std::uint64_t samples = 0;  ///< train on so many samples again and again; 0: on new ones at every step
   double stop_at = 1e-5;      ///< validation loss below which training ends

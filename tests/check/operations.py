@@ -25,6 +25,13 @@ def bfloat(x):
     return struct.unpack("<f", struct.pack("<I", (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000))[0]
 
 
+def half(x):
+    try:
+        return struct.unpack("<e", struct.pack("<e", x))[0]
+    except OverflowError:
+        return math.inf
+
+
 def hexadecimal(numbers, width=32):
     return "".join(struct.pack({32: ">f", 64: ">d"}[width], x).hex() for x in numbers)
 
@@ -37,8 +44,8 @@ class Evaluator:
 
     def __init__(self, lines, tensors):
         self.claim = lines[0]
-        self.round = single if self.claim["arithmetic"] in ("fp32", "bf16") else float
-        self.coarse = bfloat if self.claim["arithmetic"] == "bf16" else float  # of a claim about closed regions
+        self.round = float if self.claim["arithmetic"] == "fp64" else single
+        self.coarse = {"bf16": bfloat, "fp16": half}.get(self.claim["arithmetic"], float)  # of a claim about closed regions
         steps = lines[1:]
         end = next(i for i, s in enumerate(steps) if s["step"] == "answer by")
         self.head, self.steps, self.end, self.language = steps[0], steps[1:end], steps[end], steps[end + 1]
@@ -319,7 +326,8 @@ def subjects(folder):
         folder, certificates.pair_steps, claim="proved", method="closed reachable set"))
     wide = {"off": (-1.05, -0.7), "on": (0.7, 1.05)}
     for about, arithmetic in (({}, "fp32"), ({"functions": True}, "fp32"), ({"on": (0.85, 1.001), "letters": 2}, "fp32"),
-                              (wide, "bf16"), ({**wide, "functions": True}, "bf16")):
+                              (wide, "bf16"), ({**wide, "functions": True}, "bf16"), (wide, "fp16"),
+                              ({"on": (0.73, 1.006), "off": (-1.006, -0.73), "functions": True}, "fp16")):
         gated = flip_flop(**about)
         yield f"closed regions {about}, {arithmetic}", gated.data, closed_regions(gated, folder, arithmetic)
     yield ("sampled", growing.data, growing.certificate(

@@ -378,8 +378,9 @@ class Answers(Case):
             return struct.unpack("<f", struct.pack("<i", bits + units))[0]
 
         # x = (−u − 1) z + 1, but for what a runtime may be off by: 2^−21 of z and of n, and some roundings; in bf16 2^−8 of z and of
-        # n, and of three results.
-        for arithmetic, u, least, most in (("fp32", 1.001, 0, 5 * 2.0**-21), ("bf16", 1.05, 4 * 2.0**-8, 10 * 2.0**-8)):
+        # n, and of three results; in fp16 2^−11.
+        for arithmetic, u, least, most in (("fp32", 1.001, 0, 5 * 2.0**-21), ("bf16", 1.05, 4 * 2.0**-8, 10 * 2.0**-8),
+                                        ("fp16", 1.006, 4 * 2.0**-11, 10 * 2.0**-11)):
             def ask(status, x, y, saying=""):
                 self.regions(status, saying, arithmetic, on=(x, u), off=(-u, -y))
 
@@ -403,6 +404,8 @@ class Answers(Case):
         self.regions(ESTABLISHED, "in any order of evaluation, with functions within 2^-21")
         self.regions(ESTABLISHED, "in bf16, in any order of evaluation, with sums in fp32", "bf16", on=(0.7, 1.05), off=(-1.05, -0.7))
         self.regions(REFUSED, "a word leads into no region", "bf16")
+        self.regions(ESTABLISHED, "in fp16, in any order of evaluation, with sums in fp32", "fp16", on=(0.73, 1.006), off=(-1.006, -0.73))
+        self.regions(REFUSED, "a word leads into no region", "fp16", on=(0.7, 1.0001), off=(-1.0001, -0.7))
         self.regions(REFUSED, "no region", on=(0.85, 1.001))                       # by one letter
         self.regions(REFUSED, "no region", off=(-0.99, -0.7), start=0)             # the start is outside
         self.regions(ESTABLISHED, off=(-1.001, -0.7), start=3)
@@ -418,7 +421,7 @@ class Answers(Case):
         self.refuse(certificate, "region", state=2)
         self.refuse(certificate, "region", lower=operations.hexadecimal([-1.001, 0.0]), status=BAD)
         self.refuse(certificate, "tanh", step="cosine")
-        for change in ({"order": "sequential"}, {"arithmetic": "fp64"}, {"arithmetic": "fp16"}, {"version": 3}, {"claim": "sampled"}):
+        for change in ({"order": "sequential"}, {"arithmetic": "fp64"}, {"arithmetic": "fp16/fp32"}, {"version": 3}, {"claim": "sampled"}):
             self.assert_verdict(BAD, self.edited(certificate, lambda lines, change=change: lines[0].update(change)))
         without = self.edited(certificate, lambda lines: lines.__setitem__(slice(None), [
             x for x in lines if x.get("step") != "region"]))

@@ -1350,6 +1350,9 @@ def language(steps, letters, by_name):
 
 Q, MOST_LEAVES = 200, 6  # numbers below are integers in units of 2^-Q, rounded outward
 TINY = 1 << Q - 126
+# A format that runtimes may also round to: 2^COARSER roundings to fp32 err as much as one to it, what its underflow adds, and
+# the bound of all numbers.
+COARSER = {"fp32": (0, 0, 1 << Q + 126), "bf16": (16, TINY, 1 << Q + 126), "fp16": (13, 1 << Q - 24, 1 << Q + 15)}
 
 
 def outward(low, high, shift=Q):
@@ -1384,9 +1387,10 @@ class Enclosed:
         low, high = 0 if 0 < low < TINY else low, 0 if -TINY < high < 0 else high
         return self if (low, high, self.k) == (self.low, self.high, 0) else Enclosed(low, high)
 
-    def coarser(self, times):
-        """Rounded to bf16 too, so many times, each of which errs as much as 2^16 roundings to fp32."""
-        return Enclosed(self.low, self.high, self.k + (times << 16), self.m, self.t + times * TINY)
+    def coarser(self, format, times):
+        """Rounded to the format too, so many times."""
+        roundings, underflow, _ = COARSER[format]
+        return Enclosed(self.low, self.high, self.k + (times << roundings), self.m, self.t + times * underflow)
 
     def widened(self, by):
         return Enclosed(self.low - by, self.high + by)
@@ -1449,7 +1453,7 @@ class Runtimes(Operations):
     """The same with all numbers that a runtime may compute. What was answered are the lists themselves."""
 
     def __init__(self, file, arithmetic, steps):
-        self.leaves, self.is_bf16 = {}, arithmetic == "bf16"
+        self.leaves, self.format = {}, arithmetic
         super().__init__(file, "fp32", steps)
 
     def read_operation(self, steps, kind):
@@ -1457,9 +1461,9 @@ class Runtimes(Operations):
                     f"there are no intervals of {kind!r}")
         super().read_operation(steps, kind)
         if kind in ("tensor", "numbers"):
-            others = [rounded(x, 0, FORMATS["bf16"]) if self.is_bf16 else x for x in self.values[-1]]
-            steps.demand(None not in others, "a number is not finite in bf16")
-            self.values[-1] = [Enclosed(min(x, y) >> UNIT - Q, max(x, y) >> UNIT - Q) for x, y in zip(self.values[-1], others)]
+            others = [rounded(x, 0, FORMATS[self.format]) for x in self.values[-1]]
+            steps.demand(None not in others, f"a number is not finite in {self.format}")
+            self.values[-1] = self.bounded([Enclosed(min(x, y) >> UNIT - Q, max(x, y) >> UNIT - Q) for x, y in zip(self.values[-1], others)])
 
     @staticmethod
     def kept(lists, values):
@@ -1500,7 +1504,7 @@ class Runtimes(Operations):
     def computed(self, i, values):
         kind, step, views = self.lists[i]
         if kind == "dot":
-            return self.rounded(self.sums(step["terms"], views, values), 2)
+            return self.bounded(self.rounded(self.sums(step["terms"], views, values), 2))
         result = [ENCLOSED[kind](*numbers) for numbers in zip(*([values[of][x] for x in at] for of, at, _ in views))]
         for at, number in enumerate(result if kind in SUMS and kind != "copy" else ()):
             leaves, repeats = self.leaves_of((i, at)) or ((), False)
@@ -1509,10 +1513,14 @@ class Runtimes(Operations):
                 ends = itertools.product(*((values[of][x].low, values[of][x].high) for of, x in leaves))
                 corners = [self.at_corner((i, at), dict(zip(leaves, corner)), values) for corner in ends]
                 number.low, number.high = min(x.low for x in corners), max(x.high for x in corners)
-        return self.rounded(result, kind != "copy")
+        return self.bounded(self.rounded(result, kind != "copy"))
 
     def rounded(self, numbers, times):
-        return [x.coarser(times) for x in numbers] if self.is_bf16 and times else numbers
+        return [x.coarser(self.format, times) for x in numbers] if self.format != "fp32" and times else numbers
+
+    def bounded(self, numbers):
+        demand(all(x.m + x.error() < COARSER[self.format][2] for x in numbers), Refused, "a number may overflow")
+        return numbers
 
     def factors(self, numbers):
         """As they go into the products of a sum."""
@@ -2018,8 +2026,8 @@ def established(steps, file):
                  and (order != "any" or arithmetic in FORMATS) and claim.get("length", 1) > 0, "such a claim has no such method")
     steps.demand(claim.get("against", "language") == "language" and (brings or not operations)
                  and (not brings or method in ("closed reachable set", "failing word", "sampled", "closed regions"))
-                 and (not operations or arithmetic in ("fp32", "fp64", "bf16"))
-                 and (method != "closed regions" or operations and arithmetic in ("fp32", "bf16")), "such a claim is not held against a language of its own")
+                 and (not operations or arithmetic in (COARSER if method == "closed regions" else ("fp32", "fp64", "bf16")))
+                 and (method != "closed regions" or operations), "such a claim is not held against a language of its own")
     for name in ("weights", "automaton", *BOUND):
         steps.demand(re.fullmatch("[0-9a-f]{64}", claim.get(name, "0" * 64)), f"`{name}` is no SHA-256")
     if operations:
@@ -2054,7 +2062,7 @@ def established(steps, file):
     orders = {"any": "in any order of evaluation", "sequential": "letter after letter"}
     roundings = sum(kind == "bf16" for kind, *_ in net.lists) if operations else 0
     arithmetic += f" with {roundings} rounding{'s' * (roundings > 1)} to bf16" * (roundings > 0)
-    orders["any"] += (", with sums in fp32" * (arithmetic == "bf16") + ", with functions within 2^-21") * (method == "closed regions")
+    orders["any"] += (", with sums in fp32" * (arithmetic != "fp32") + ", with functions within 2^-21") * (method == "closed regions")
     sentence = f"{words}, in {arithmetic}, {orders[order]}" + ", with dense weights" * (claim["form"] == "dense")
     if operations:
         others = ["metadata"] if "model" in file.metadata else [name for name in BOUND if name not in claim]

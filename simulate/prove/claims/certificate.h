@@ -34,8 +34,8 @@ struct Proved {
   /// (simulate/arithmetic/order.h). Of a step that makes no matrix, by its factors, this says nothing.
   bool every_association = false;
   /// However sums are ordered, grouped and fused, in any wider format, in any association but the UT transform
-  /// (simulate/prove/certify.h). By closed regions: in any order, and with functions within 8 units; in bf16 with sums
-  /// in fp32 (docs/reference/certificate-file.md, "closed regions").
+  /// (simulate/prove/certify.h). By closed regions: in any order, and with functions within 8 units; in bf16 and fp16
+  /// with sums in fp32 (docs/reference/certificate-file.md, "closed regions").
   bool any_order = false;
   friend bool operator==(const Proved&, const Proved&) = default;
 };

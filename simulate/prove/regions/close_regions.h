@@ -25,8 +25,8 @@ inline constexpr std::uint64_t kRegionWork = 400'000'000;
 
 /// Regions around samples, one for each state and the last letters before it, or for each cluster of memories, grown by
 /// what sticks out until words of some letters lead from every region into one; with more letters, and more clusters,
-/// where it fails. `format`: kFp32, or kBf16 for runtimes that may round to it. `most_work` products of intervals are
-/// computed, about, or what the time allows. States of the regions are those of `tracked`.
+/// where it fails. `format`: kFp32, or kBf16 or kFp16 for runtimes that may round to it. `most_work` products of
+/// intervals are computed, about, or what the time allows. States of the regions are those of `tracked`.
 RegionSearch close_regions(const Operations& operations, const TensorFile& tensors, const TrackedAutomaton& tracked,
                            Precision format = Precision::kFp32, std::uint64_t most_work = kRegionWork);
 

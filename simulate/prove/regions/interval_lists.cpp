@@ -16,11 +16,30 @@ namespace {
 constexpr double kRoom = 1 + 0x1p-10;
 constexpr double kUnit = 0x1p-24 * kRoom, kFunction = 0x1p-21 * kRoom, kQuotient = 0x1p-22 * kRoom;
 constexpr double kFlushed = 0x1p-126 * kRoom;
-constexpr double kMax = 0x1p126;  ///< of a number, so that nothing overflows
 constexpr std::size_t kMaxLeaves = 6;
-constexpr std::uint32_t kRoundingsOfBf16 = 1U << 16;  ///< to fp32, which err as much as one to bf16
 
 double up(double x) { return -directed::below(-x); }
+
+/// Of a format that runtimes may round to.
+struct Rounding {
+  std::uint32_t roundings = 0;              ///< to fp32, which err as much as one to it; 0: it is fp32
+  double underflow = 0, greatest = 0x1p126;  ///< of a number, so that nothing overflows
+};
+Rounding rounding_to(Precision format) {
+  switch (format) {
+    case Precision::kBf16:
+      return {1U << 16, kFlushed};
+    case Precision::kFp16:
+      return {1U << 13, 0x1p-24 * kRoom, 0x1p15};
+    default:
+      return {};
+  }
+}
+double rounded(double number, Precision format) {
+  const auto single = static_cast<float>(number);
+  if (format == Precision::kBf16) return static_cast<double>(Eigen::bfloat16(single));
+  return format == Precision::kFp16 ? static_cast<double>(Eigen::half(single)) : number;
+}
 
 Interval widened(const Interval& x, double by) { return x + Interval::between(-by, by); }
 
@@ -50,7 +69,7 @@ bool is_polynomial(StepFunction function) {
 
 IntervalLists::IntervalLists(const Operations& operations, const TensorFile& tensors, Precision format)
     : operations_(operations),
-      is_bf16_(format == Precision::kBf16),
+      format_(format),
       stated_(operations, tensors),
       lists_(stated_.count()),
       places_(lists_.size()),
@@ -58,22 +77,25 @@ IntervalLists::IntervalLists(const Operations& operations, const TensorFile& ten
   for (std::size_t list = 0; list < lists_.size(); ++list) prepare(list);
 }
 
+double IntervalLists::error(const Enclosed& number) {
+  const double relative = number.roundings * kUnit;
+  return number.roundings == 0 ? 0 : up(relative / (1 - relative) * number.size + 2 * number.tiny);
+}
+
 Interval IntervalLists::value(const Enclosed& number) {
   Interval ends = number.exact;
-  if (number.roundings > 0) {
-    const double relative = number.roundings * kUnit;
-    ends = widened(ends, up(relative / (1 - relative) * number.size + 2 * number.tiny));
-  }
+  if (number.roundings > 0) ends = widened(ends, error(number));
   // Below 2^−126 a runtime may have 0.
   return Interval::between(ends.lower() > 0 && ends.lower() < kFlushed ? 0 : ends.lower(),
                            ends.upper() < 0 && ends.upper() > -kFlushed ? 0 : ends.upper());
 }
 
-/// The number may be rounded to bf16, so many times.
+/// The number may be rounded to the format, so many times.
 void IntervalLists::round_more(Enclosed& number, std::uint32_t times) const {
-  if (!is_bf16_) return;
-  number.roundings += times * kRoundingsOfBf16;
-  number.tiny = up(number.tiny + times * kFlushed);
+  if (format_ == Precision::kFp32) return;
+  const Rounding one = rounding_to(format_);
+  number.roundings += times * one.roundings;
+  number.tiny = up(number.tiny + times * one.underflow);
 }
 
 /// The number as it goes into a product of a sum.
@@ -96,9 +118,9 @@ void IntervalLists::prepare(std::size_t list) {
   if (operation.what == "tensor" || operation.what == "numbers") {
     for (std::size_t at = 0; at < lists_[list].size(); ++at) {
       const auto number = static_cast<double>(stated_.values(list)[at]);
-      if (!std::isfinite(number)) throw NotEnclosed{"a number is not finite"};
-      const auto [lower, upper] =
-          std::minmax({number, is_bf16_ ? static_cast<double>(Eigen::bfloat16(static_cast<float>(number))) : number});
+      const auto [lower, upper] = std::minmax({number, rounded(number, format_)});
+      if (!(lower > -rounding_to(format_).greatest && upper < rounding_to(format_).greatest))
+        throw NotEnclosed{"a number may overflow"};
       lists_[list][at] = leaf(Interval::between(lower, upper));
     }
     return;
@@ -195,7 +217,7 @@ IntervalLists::Enclosed IntervalLists::dot(std::size_t list, std::size_t at) con
     tiny += a.magnitude() + b.magnitude() + 2;
   }
   const double slack = (operation.terms + 4.0) * 0x1p-52;  // of sums of products in doubles
-  if (!(size < kMax)) throw NotEnclosed{"a number may overflow"};
+  if (!std::isfinite(size)) throw NotEnclosed{"a number may overflow"};
   const Enclosed result{widened(Interval::between(lower, upper), slack * size + 0x1p-1000), size * (1 + slack),
                         tiny * kFlushed * (1 + slack), 2 * operation.terms};
   if (operation.of.size() < 3) return result;
@@ -275,7 +297,8 @@ void IntervalLists::compute(std::size_t list) {
   for (std::size_t at = 0; at < lists_[list].size(); ++at) {
     Enclosed number = is_dot ? dot(list, at) : computed(list, at);
     if (stated_.function(list) != StepFunction::kCopy) round_more(number, is_dot ? 2 : 1);
-    if (!(number.size < kMax) || number.roundings > (1U << 20)) throw NotEnclosed{"a number may overflow"};
+    if (number.roundings > (1U << 20) || !(number.size + error(number) < rounding_to(format_).greatest))
+      throw NotEnclosed{"a number may overflow"};
     lists_[list][at] = number;
   }
 }
@@ -348,7 +371,6 @@ double IntervalLists::least_lead(std::size_t logit, std::size_t other) const {
       }
       for (std::uint32_t t = 0; t < operation.terms; ++t, w += w_stride, v += w_stride, x += x_stride)
         lead = lead + (w->exact - v->exact) * factor(*x);
-      const auto error = [](const Enclosed& number) { return up(value(number).upper() - number.exact.upper()); };
       return add_down(lead.lower(), -up(error(of_logit) + error(of_other)));
     }
   return add_down(value(of_logit).lower(), -value(of_other).upper());

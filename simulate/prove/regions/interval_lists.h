@@ -1,6 +1,6 @@
 // simulate/prove/regions/interval_lists.h — a list of operations read with intervals for numbers: whatever a runtime in
 // fp32 may compute, with sums in any order, with or without FMA, functions within 8 units, subnormal numbers flushed or
-// not; or one that also rounds weights, results and the factors of sums of products to bf16. The rules are those of
+// not; or one that also rounds weights, results and the factors of sums of products to bf16 or fp16. The rules are of
 // docs/reference/certificate-file.md, "closed regions", with a little more room, so that checkers need not round as
 // this does.
 #pragma once
@@ -34,8 +34,8 @@ struct NotEnclosed {
 
 class IntervalLists {
  public:
-  /// Views the operations, which are in fp32. `format`: kFp32, or kBf16 where runtimes may round to that. Throws
-  /// NotEnclosed for an operation that has no intervals, and InputError as StatedLists.
+  /// Views the operations, which are in fp32. `format`: kFp32, or kBf16 or kFp16 where runtimes may round to that.
+  /// Throws NotEnclosed for an operation that has no intervals, and InputError as StatedLists.
   IntervalLists(const Operations& operations, const TensorFile& tensors, Precision format = Precision::kFp32);
 
   /// The memory before the first letter, behind the tokens before every word.
@@ -64,6 +64,7 @@ class IntervalLists {
     friend auto operator<=>(const Place&, const Place&) = default;
   };
 
+  static double error(const Enclosed& number);
   static Interval value(const Enclosed& number);
   Interval factor(Enclosed number) const;
   void round_more(Enclosed& number, std::uint32_t times) const;
@@ -80,7 +81,7 @@ class IntervalLists {
   double least_lead(std::size_t logit, std::size_t other) const;
 
   const Operations& operations_;
-  bool is_bf16_;
+  Precision format_;
   StatedLists<float> stated_;
   std::vector<std::vector<Enclosed>> lists_;
   std::vector<std::vector<std::vector<std::uint32_t>>> places_;  ///< by list, view and number of the result

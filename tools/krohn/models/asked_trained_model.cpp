@@ -45,9 +45,10 @@ class AskedTrainedModel final : public AskedModel {
       lines.push_back(fmt::format(
           "{}, letter after letter, small numbers flushed to 0 or not, tanh, sigmoid and exponentials off by up to "
           "2^-21",
-          question.how.arithmetic == Precision::kBf16
-              ? "weights, results and factors rounded to bf16 or not, sums of products in fp32 or wider"
-              : "fp32 or wider"));
+          question.how.arithmetic == Precision::kFp32
+              ? "fp32 or wider"
+              : fmt::format("weights, results and factors rounded to {} or not, sums of products in fp32 or wider",
+                            to_string(question.how.arithmetic))));
     else
       lines.push_back(
           fmt::format("{}, letter after letter, every operation rounded separately and sums from the first term on",

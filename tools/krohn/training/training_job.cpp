@@ -86,7 +86,7 @@ void add_training_options(Verb& verb, TrainArguments& options) {
       "Prove what is trained, as it is or rounded to a model of the same architecture, and train on until then");
   verb.add_flag("--any-order", options.any_order,
                 "With --contract and --certify: train on until the proof holds for every order of sums");
-  verb.add_option("--precision", options.precision, "Of a proof with --any-order").one_of({"fp32", "bf16"});
+  verb.add_option("--precision", options.precision, "Of a proof with --any-order").one_of({"fp32", "bf16", "fp16"});
   add_seed(verb, training.seed);
 }
 

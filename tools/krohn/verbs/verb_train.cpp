@@ -300,7 +300,7 @@ int train(TrainArguments options) {
   require_output(options.output, "the run", "FOLDER");
   options.training.optimiser.schedule = parse_schedule(options.schedule);
   if (options.any_order)
-    options.training.any_order_in = options.precision == "bf16" ? Precision::kBf16 : Precision::kFp32;
+    options.training.any_order_in = parse_precision(options.precision);
   const bool is_rival = options.model.starts_with(kRivalPrefix);
   if (options.device == "auto" &&
       (options.certify || options.training.contract > 0 || is_rival || options.shards.any()))

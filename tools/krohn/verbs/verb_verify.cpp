@@ -147,8 +147,8 @@ TakenVerdict taken(const Certificate& certificate, const CertifyOptions& how, st
 void refuse_options_of_networks(const VerifyArguments& options, const CertifyOptions& how, const AskedModel& model) {
   const bool is_network = model.network() != nullptr;
   if (options.asked.how.any_order && !is_network && how.arithmetic != Precision::kFp32 &&
-      how.arithmetic != Precision::kBf16)
-    throw InputError("--any-order", "of what is no network is proved in fp32 (leave --precision out) or bf16");
+      how.arithmetic != Precision::kBf16 && how.arithmetic != Precision::kFp16)
+    throw InputError("--any-order", "of what is no network is proved in fp32 (leave --precision out), bf16 or fp16");
   if (options.asked.least_length > 0 && is_network)
     throw InputError("--from", "is for trained models, whose tasks may not ask about short words");
   if (const std::string why = why_without_file(how, model); !options.certificate.empty() && !why.empty())

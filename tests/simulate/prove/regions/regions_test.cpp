@@ -31,12 +31,12 @@ std::vector<double> floats_of(const Tensor& tensor) {
 }
 
 /// One of the runtimes of docs/reference/certificate-file.md, "closed regions": sums in an order of its own, products
-/// fused or not, in floats or doubles, functions off by up to 8 units, small numbers flushed or not; of bf16 with
-/// weights, results and factors rounded to that or not.
+/// fused or not, in floats or doubles, functions off by up to 8 units, small numbers flushed or not; of bf16 and
+/// fp16 with weights, results and factors rounded to that or not.
 class SomeRuntime {
  public:
   SomeRuntime(const Operations& operations, const TensorFile& tensors, Precision format, unsigned seed)
-      : operations_(operations), is_bf16_(format == Precision::kBf16), random_(seed), lists_(operations.list.size()) {
+      : operations_(operations), format_(format), random_(seed), lists_(operations.list.size()) {
     rounds_factors_ = random_() % 2 == 0;
     wide_ = random_() % 4 == 0;
     flushes_ = random_() % 2 == 0;
@@ -71,9 +71,14 @@ class SomeRuntime {
  private:
   double flushed(double x) { return flushes_ && std::fabs(x) < 0x1p-126 && random_() % 2 == 0 ? 0 : x; }
   double rounded(double x) { return flushed(wide_ ? x : static_cast<float>(x)); }
-  static double coarse(double x) { return static_cast<double>(Eigen::bfloat16(static_cast<float>(x))); }
-  double perhaps_coarse(double x) { return is_bf16_ && random_() % 2 == 0 ? flushed(coarse(x)) : x; }
-  double factor(double x) { return flushed(is_bf16_ && rounds_factors_ ? coarse(x) : x); }
+  double coarse(double x) const {
+    const auto single = static_cast<float>(x);
+    if (format_ == Precision::kFp32) return x;
+    return format_ == Precision::kBf16 ? static_cast<double>(Eigen::bfloat16(single))
+                                       : static_cast<double>(Eigen::half(single));
+  }
+  double perhaps_coarse(double x) { return random_() % 2 == 0 ? flushed(coarse(x)) : x; }
+  double factor(double x) { return flushed(rounds_factors_ ? coarse(x) : x); }
   double off(double x, double by) {
     return rounded(x + by * (std::uniform_int_distribution<int>(-64, 64)(random_)) / 64.0 * 0.7);
   }
@@ -130,7 +135,7 @@ class SomeRuntime {
   }
 
   const Operations& operations_;
-  bool is_bf16_;
+  Precision format_;
   std::mt19937_64 random_;
   std::vector<std::vector<double>> lists_;
   bool wide_, flushes_, rounds_factors_;
@@ -152,7 +157,7 @@ std::size_t outside(const Operations& operations, const TensorFile& tensors, Pre
   const std::uint32_t token = operations.tokens[letter];
   IntervalLists intervals(operations, tensors, format);
   const Box after = intervals.read(box, token);
-  const auto checker = enclosed_operations(operations, tensors, format == Precision::kBf16);
+  const auto checker = enclosed_operations(operations, tensors, format);
   RecheckedReader::Moment moment = checker->start();
   moment.numbers.assign(2, {});
   for (const Ends& ends : box) {
@@ -194,7 +199,7 @@ TEST_CASE("every operation is enclosed, at its ends, beside its branches and bet
   std::vector<float> numbers{0, tiny, 0x1p-126F, 1e-20F, 1e-3F, 0.5F, 1, 2, 20, std::nextafterf(20, 30), 40, 80};
   for (const float x : std::vector(numbers)) numbers.push_back(-x);
   std::mt19937_64 random(5);
-  std::size_t enclosed = 0;
+  std::map<Precision, std::size_t> enclosed;
   for (const char* what :
        {"copy", "add", "subtract", "multiply", "divide", "greater", "root", "sigmoid", "sigmoid32", "exp", "exp32",
         "softplus", "softplus32", "softplus64", "logistic", "tanh", "log sigmoid", "dot"})
@@ -216,20 +221,22 @@ TEST_CASE("every operation is enclosed, at its ends, beside its branches and bet
         CAPTURE(std::string(what));
         CAPTURE(lower);
         CAPTURE(width);
-        try {
-          for (const Precision format : {Precision::kFp32, Precision::kBf16}) {
+        for (const Precision format : {Precision::kFp32, Precision::kBf16, Precision::kFp16}) {
+          // A product of three numbers may be too great for fp16.
+          const bool may_overflow = format == Precision::kFp16 && std::fabs(lower) >= 19;
+          try {
             const std::size_t found = outside(b.operations, {}, format, box, 0, 20, random);
             REQUIRE(found == 0);
+            ++enclosed[format];
+          } catch (const NotEnclosed&) {
+            CHECK((may_overflow || name == "divide" || name == "root" || name.starts_with("exp")));
           }
-          ++enclosed;
-        } catch (const NotEnclosed&) {
-          CHECK((name == "divide" || name == "root" || name.starts_with("exp")));
         }
       }
-  CHECK(enclosed > 1'500);
+  for (const Precision format : {Precision::kFp32, Precision::kBf16, Precision::kFp16}) CHECK(enclosed[format] > 1'500);
 }
 
-TEST_CASE("one rounding to bf16 is enclosed to its last place, of results, of weights, and of factors") {
+TEST_CASE("one rounding to bf16 or fp16 is enclosed to its last place, of results, of weights, and of factors") {
   // 1 + 2^−8 lies between two numbers of bf16 and goes to 1; a little more goes up, 1 + 2^−7.
   const double tie = 1 + 0x1p-8, more = tie + 0x1p-23;
   const auto ends_of =
@@ -241,9 +248,17 @@ TEST_CASE("one rounding to bf16 is enclosed to its last place, of results, of we
         b.start(b.numbers({0}));
         b.operations.logits = memory.number;
         b.operations.tokens = {0};
-        const Ends of_prover = IntervalLists(b.operations, {}, format).read({{x, x}}, 0)[0];
-        const auto checker = enclosed_operations(b.operations, {}, format == Precision::kBf16);
-        const auto box = checker->step({{{x}, {x}}, {}, 0}, 0).numbers;
+        const auto read_by_checker = [&] {
+          return enclosed_operations(b.operations, {}, format)->step({{{x}, {x}}, {}, 0}, 0).numbers;
+        };
+        Ends of_prover;
+        try {
+          of_prover = IntervalLists(b.operations, {}, format).read({{x, x}}, 0)[0];
+        } catch (const NotEnclosed&) {
+          CHECK_THROWS_AS(read_by_checker(), NotEstablished);
+          throw;
+        }
+        const auto box = read_by_checker();
         CHECK(of_prover.lower <= box[0][0]);
         CHECK(of_prover.upper >= box[1][0]);
         return Ends{box[0][0], box[1][0]};
@@ -261,6 +276,27 @@ TEST_CASE("one rounding to bf16 is enclosed to its last place, of results, of we
   CHECK(of_weight.upper == 1 + 0x1p-7);
   const Ends as_stored = ends_of(0, given, Precision::kFp32);
   CHECK(as_stored.lower == as_stored.upper);
+  // 1 + 2^−11 lies between two numbers of fp16, and 2^−25 between 0 and the least one.
+  const Ends of_half = ends_of(1 + 0x1p-11, sum, Precision::kFp16), of_least = ends_of(0x1p-25, sum, Precision::kFp16);
+  CHECK(of_half.lower <= 1);
+  CHECK(of_half.lower > 1 - 0x1p-20);
+  CHECK(of_least.lower <= 0);
+  CHECK(of_least.lower > -0x1p-22);
+  CHECK(of_least.upper >= 0x1p-24);
+  CHECK(ends_of(0x1p-25, sum, Precision::kBf16).lower > 0);
+  // All numbers are below 2^15.
+  const auto same = [](OperationsBuilder& b, OperationsBuilder::List x) { return b.each("copy", x); };
+  const auto weight = [](double x) {
+    return [x](OperationsBuilder& b, OperationsBuilder::List) { return b.each("copy", b.numbers({x})); };
+  };
+  const double most = std::nextafterf(0x1p15F, 0);
+  CHECK_NOTHROW(ends_of(most, same, Precision::kFp16));
+  CHECK_THROWS_AS(ends_of(0x1p15, same, Precision::kFp16), NotEnclosed);
+  CHECK_NOTHROW(ends_of(0x1p15, same, Precision::kBf16));
+  CHECK_THROWS_AS(ends_of(most, sum, Precision::kFp16), NotEnclosed);  // nor rounded ones
+  CHECK_NOTHROW(ends_of(0x1p15 - 0x1p5, sum, Precision::kFp16));
+  CHECK_NOTHROW(ends_of(0, weight(0x1p15 - 0x1p4), Precision::kFp16));
+  CHECK_THROWS_AS(ends_of(0, weight(most), Precision::kFp16), NotEnclosed);  // it is rounded to 2^15
 }
 
 TEST_CASE("a step of a cell, of several layers, of norms and gates is enclosed, in every runtime") {
@@ -293,8 +329,8 @@ TEST_CASE("a step of a cell, of several layers, of norms and gates is enclosed, 
       const double radius = std::array{0.0, 1e-6, 1e-3, 0.05, 0.5}[static_cast<std::size_t>(i) % 5];
       Box box;
       for (const float x : memory) box.push_back({static_cast<float>(x - radius), static_cast<float>(x + radius)});
-      for (const Precision format : {Precision::kFp32, Precision::kBf16}) {
-        const bool may_be_open = radius > 1e-3 || format == Precision::kBf16;  // a norm may be 0
+      for (const Precision format : {Precision::kFp32, Precision::kBf16, Precision::kFp16}) {
+        const bool may_be_open = radius > 1e-3 || format != Precision::kFp32;  // a norm may be 0
         try {
           const Letter letter = static_cast<Letter>(random() % operations.tokens.size());
           const std::size_t found = outside(operations, tensors, format, box, letter, 25, random);
@@ -310,6 +346,7 @@ TEST_CASE("a step of a cell, of several layers, of norms and gates is enclosed, 
   }
   CHECK(enclosed[Precision::kFp32] > 300);
   CHECK(enclosed[Precision::kBf16] >= 240);
+  CHECK(enclosed[Precision::kFp16] >= 240);
 }
 
 namespace {
@@ -363,14 +400,16 @@ TEST_CASE("cells that forget are closed by a few regions, which the re-checker e
   for (const char* language : {"name:parity", "name:Z3", "regex:(a|b)*abb", "name:tomita3", "name:S3"})
     for (const auto& [cell, format] : {std::pair("rnn", Precision::kFp32), std::pair("gru", Precision::kFp32),
                                        std::pair("lstm", Precision::kFp32), std::pair("rnn", Precision::kBf16),
-                                       std::pair("gru", Precision::kBf16), std::pair("lstm", Precision::kBf16)}) {
+                                       std::pair("gru", Precision::kBf16), std::pair("lstm", Precision::kBf16),
+                                       std::pair("rnn", Precision::kFp16), std::pair("gru", Precision::kFp16),
+                                       std::pair("lstm", Precision::kFp16)}) {
       CAPTURE(std::string(language));
       CAPTURE(std::string(cell));
       CAPTURE(to_string(format));
       const SoftCell soft = soft_cell(language, cell);
       const RegionSearch search = close_regions(soft.operations, soft.tensors, soft.tracked, format);
       CAPTURE(search.why_not);
-      if (!search.closed && format == Precision::kBf16) continue;
+      if (!search.closed && format != Precision::kFp32) continue;
       REQUIRE(search.closed);
       ++closed[format];
       CHECK(search.closed->list.size() < 200);
@@ -403,6 +442,7 @@ TEST_CASE("cells that forget are closed by a few regions, which the re-checker e
     }
   CHECK(closed[Precision::kFp32] == 15);
   CHECK(closed[Precision::kBf16] >= 6);
+  CHECK(closed[Precision::kFp16] >= closed[Precision::kBf16]);
 }
 
 TEST_CASE("regions that are no proof are refused") {
@@ -411,7 +451,7 @@ TEST_CASE("regions that are no proof are refused") {
   REQUIRE(search.closed);
   ClosedRegions regions = *search.closed;
   REQUIRE(regions.letters == 1);
-  const auto checker = enclosed_operations(soft.operations, soft.tensors, false);
+  const auto checker = enclosed_operations(soft.operations, soft.tensors, Precision::kFp32);
   const auto inside = [](const std::vector<RecheckedNumbers>& box, const ClosedRegions::Region& region) {
     for (std::size_t k = 0; k < region.lower.size(); ++k)
       if (box[0][k] < region.lower[k] || box[1][k] > region.upper[k]) return false;
@@ -500,7 +540,7 @@ TEST_CASE("a read-out that ties at a corner of a region is none") {
   const RegionSearch search = close_regions(even.operations, {}, even.tracked);
   CAPTURE(search.why_not);
   REQUIRE(search.closed);
-  const auto checker = enclosed_operations(even.operations, {}, false);
+  const auto checker = enclosed_operations(even.operations, {}, Precision::kFp32);
   double least = 1;  // where h may be behind a b
   for (const ClosedRegions::Region& region : search.closed->list)
     least = std::min(least, checker->step({{region.lower, region.upper}, {}, 0}, 1).numbers[0][0]);
@@ -635,8 +675,8 @@ TEST_CASE("the checker's enclosures end where the page says, one unit on each si
   const auto unit_above = [](double x) { return Enclosed::up(x); };
   const auto unit_below = [](double x) { return Enclosed::down(x); };
   const Enclosed one = Enclosed::leaf(1, 1);
-  CHECK_NOTHROW(Enclosed::leaf(0, unit_below(0x1p126)).require_bounded());
-  CHECK_THROWS(Enclosed::leaf(0, 0x1p126).require_bounded());
+  CHECK_NOTHROW(Enclosed::leaf(0, unit_below(0x1p126)).require_below(0x1p126));
+  CHECK_THROWS(Enclosed::leaf(0, 0x1p126).require_below(0x1p126));
   CHECK_NOTHROW(one / Enclosed::leaf(0x1p-60, 1));
   CHECK_THROWS(one / Enclosed::leaf(unit_below(0x1p-60), 1));
   CHECK_NOTHROW(one / Enclosed::leaf(-1, -0x1p-60));
@@ -649,6 +689,6 @@ TEST_CASE("the checker's enclosures end where the page says, one unit on each si
   CHECK(Enclosed::leaf(-1, unit_above(-0x1p-126)).as_leaf().upper() == 0);
   Enclosed sum = Enclosed::leaf(0, 0);
   for (int i = 0; i < 1 << 20; ++i) sum = sum + one;
-  CHECK_NOTHROW(sum.require_bounded());
-  CHECK_THROWS((sum + one).require_bounded());
+  CHECK_NOTHROW(sum.require_below(0x1p126));
+  CHECK_THROWS((sum + one).require_below(0x1p126));
 }
