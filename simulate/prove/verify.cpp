@@ -357,8 +357,8 @@ Certificate by_regions(const RegionSearch& found, const TrackedAutomaton& tracke
 Certificate certify_read(const ReadModel& model, const Question& question, const ReaderLimits& limits) {
   constexpr std::uint64_t kFewPairs = 1'000;
   const bool in_any_order = question.how.any_order;
-  const bool has_regions =
-      model.operations && model.tensors != nullptr && model.close_regions != nullptr && question.how.order.is_sequential();
+  const bool has_regions = model.operations && model.tensors != nullptr && model.close_regions != nullptr &&
+                           question.how.order.is_sequential();
   if (in_any_order && !has_regions) throw InputError("--any-order", "is for models whose operations are known");
   Certificate certificate;
   if (!has_regions) return certify_reader(model.reader, model.tracked, limits);

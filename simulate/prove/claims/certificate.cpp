@@ -49,8 +49,9 @@ std::string claim_of_asked_words(const Certificate& certificate) {
   if (std::holds_alternative<ClosedRegions>(certificate.proof) && certificate.is<Proved>())
     return fmt::format(
         "proved for words of every length, {}sums in any order, with or without FMA, functions within 8 units",
-        certificate.arithmetic == Precision::kFp32 ? "with "
-                                                   : fmt::format("in {}, with fp32 ", to_string(certificate.arithmetic)));
+        certificate.arithmetic == Precision::kFp32
+            ? "with "
+            : fmt::format("in {}, with fp32 ", to_string(certificate.arithmetic)));
   if (certificate.holds_in_any_order() && certificate.arithmetic.is_integer())
     return "proved for all lengths, in any order of evaluation, fused or not, with sums in any wider integers";
   if (certificate.holds_in_any_order())
