@@ -218,6 +218,7 @@ TEST_CASE("the manual page holds every help page, and man reads it without a com
   }
   place.expect(0,
                "! command -v groff >/dev/null || [ -z \"$(groff -man -Tutf8 -K utf8 -ww krohn.1 2>&1 >/dev/null)\" ]");
+}
 
 TEST_CASE("a language may be longer than any name of a file") {
   const Workplace place("long-language");
