@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/check/recheck.h"
@@ -140,8 +141,9 @@ std::optional<LayerMaps> list_maps(LayerInOrder& layer) {
 
 std::optional<std::vector<LayerMaps>> list_maps(const Network& network, CertifyOptions options) {
   options.order = parse_order("scan");
+  const std::unique_ptr<NetworkInOrder> ordered = network_in_order(network, options);
   std::vector<LayerMaps> layers;
-  for (const auto& layer : network_in_order(network, options)->layers) {
+  for (const auto& layer : ordered->layers) {
     std::optional<LayerMaps> maps = list_maps(*layer);
     if (!maps) return std::nullopt;
     layers.push_back(*std::move(maps));
