@@ -301,9 +301,11 @@ TEST_CASE("smallest: bounds beside plans, witnesses in JSON, one of LANGUAGE and
   const Workplace place("smallest");
   const json report = place.report(0, "krohn smallest name:A5/points --generators standard --json");
   for (const json& bound : report["bounds"]) {
+    const bool is_of_integers = contains(bound["model"].get<std::string>(), "integers");  // of which A_5 asks too much
+    CHECK(bound["impossible"] == is_of_integers);
+    if (is_of_integers) continue;
     const bool meets = bound["built"] == bound["at_least"];
     CHECK(bound["optimal"] == meets);
-    CHECK(bound["impossible"] == false);
     if (bound["model"] == "one layer, finitely many values, read in any way" && bound["counted"] == "numbers of state")
       CHECK(bound["at_least"] == 3);
   }
