@@ -88,7 +88,7 @@ std::vector<std::string> files_of_language(const std::string& language, const La
   if (!prefix_of_language(language).empty() || language == "-") return files;
   files.push_back(language);
   for (std::string& table : symbol_tables_beside(language)) files.push_back(std::move(table));
-  // Of the folders of a checkpoint and of `compile --target torch`.
+  // Those in the folders of a checkpoint and of `compile --target torch`.
   for (const char* file : {"automaton.json", "model.safetensors"})
     files.push_back((std::filesystem::path(language) / file).string());
   return files;

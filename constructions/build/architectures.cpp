@@ -29,10 +29,9 @@ class Table {
             by_verdict("diagonal, A in [-1, 1]", "2-groups only",
                        "Krohn–Rhodes into Z_2 and resets; no other in any rounding (MATH.md §4, Monotone steps)",
                        "diagonal-signed"),
-            in_integers("diagonal, integers that wrap around", "2-groups only", "diagonal-wrapping", "u8"),
-            in_integers("diagonal, unsigned integers that saturate", "aperiodic", "diagonal-unit-interval",
-                        "u8-saturating"),
-            in_integers("diagonal, signed integers that saturate", "2-groups only", "diagonal-signed", "i8-saturating"),
+            in_integers(kIntegerKinds[0]),
+            in_integers(kIntegerKinds[1]),
+            in_integers(kIntegerKinds[2]),
             unit_circle(),
             orthogonal_blocks(),
             one_layer(1, "one generalized Householder per token, one layer, finitely many values"),
@@ -67,13 +66,12 @@ class Table {
     return row;
   }
 
-  Architecture in_integers(std::string family, std::string_view property, const std::string& construction,
-                           std::string arithmetic) const {
-    Architecture row =
-        by_verdict(std::move(family), property, "any weights and layers (MATH.md §4, Integers)", construction);
-    row.arithmetic = std::move(arithmetic);
+  Architecture in_integers(const IntegerKind& kind) const {
+    Architecture row = by_verdict(std::string(kind.family), kind.property,
+                                  "any weights and layers (MATH.md §4, Integers)", std::string(kind.construction));
+    row.arithmetic = kind.arithmetic;
     if (row.answer == Answer::kYes) row.exact = row.construction;
-    if (row.answer == Answer::kNo) row.reason = "with any weights: " + algebra_.verdict(property).witness;
+    if (row.answer == Answer::kNo) row.reason = "with any weights: " + algebra_.verdict(kind.property).witness;
     return row;
   }
 

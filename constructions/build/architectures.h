@@ -2,8 +2,10 @@
 // §4).
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "krohn/automata/monoid/algebra.h"
@@ -25,6 +27,21 @@ struct Architecture {
   std::string checked{};
   std::string arithmetic = "fp64";  ///< that `construction` is to be proved in
 };
+
+/// Integers that a diagonal model may compute in, by what its groups are then (MATH.md §4, Integers).
+struct IntegerKind {
+  std::string_view family, name;  ///< "diagonal, integers that wrap around", "wrapping"
+  std::string_view property;      ///< a verdict's: of the languages that such a model holds
+  std::string_view construction;  ///< shows it, in `arithmetic`
+  std::string_view arithmetic;
+  bool wraps;
+};
+inline constexpr std::array<IntegerKind, 3> kIntegerKinds{
+    {{"diagonal, integers that wrap around", "wrapping", "2-groups only", "diagonal-wrapping", "u8", true},
+     {"diagonal, unsigned integers that saturate", "unsigned saturating", "aperiodic", "diagonal-unit-interval",
+      "u8-saturating", false},
+     {"diagonal, signed integers that saturate", "signed saturating", "2-groups only", "diagonal-signed",
+      "i8-saturating", false}}};
 
 /// The table of MATH.md §4 for one automaton: its algebra decides, its plan says which construction shows a yes. Depth
 /// is not bounded unless the family says so.

@@ -15,6 +15,7 @@
 #include "krohn/automata/dfa/graph.h"
 #include "krohn/automata/monoid/algebra.h"
 #include "krohn/automata/monoid/witness_check.h"
+#include "krohn/constructions/build/architectures.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/network/network.h"
 #include "krohn/constructions/smallest/finite_values.h"
@@ -585,19 +586,16 @@ class Bounds {
   void add_integers() {
     const Algebra algebra = analyse_within_limits(automaton_);
     const std::uint64_t least = ceiling(static_cast<std::uint64_t>(std::bit_width(automaton_.states() - 1)), 8);
-    for (const auto& [which, property, construction] :
-         {std::array{"wrapping", "2-groups only", "diagonal-wrapping"},
-          std::array{"unsigned saturating", "aperiodic", "diagonal-unit-interval"},
-          std::array{"signed saturating", "2-groups only", "diagonal-signed"}}) {
-      const Verdict& verdict = algebra.verdict(property);
+    for (const IntegerKind& kind : kIntegerKinds) {
+      const Verdict& verdict = algebra.verdict(kind.property);
       if (verdict.answer == Answer::kUnknown) throw LimitError(algebra.limit);
       const bool none = verdict.answer == Answer::kNo;
       std::string because = none ? verdict.witness : "256 values each, for " + counted(automaton_.states(), "state");
       SizeBound& bound =
-          add(kNumbers, fmt::format("diagonal layers of {} integers of 8 bits", which), {least, because});
+          add(kNumbers, fmt::format("diagonal layers of {} integers of 8 bits", kind.name), {least, because});
       bound.is_impossible = none;
       for (const PlanSize& plan : plans_)
-        if (plan.construction == construction || (plan.wraps_in && which == std::string("wrapping")))
+        if (plan.construction == kind.construction || (plan.wraps_in && kind.wraps))
           offer(bound, plan.numbers, plan.construction);
     }
   }

@@ -444,7 +444,7 @@ class ModuleList {
   static constexpr const char* kWeight = ".weight";
 
   [[noreturn]] static void fail(const std::string& why) { throw InputError("--modules", why); }
-  /// Of the tensor "weight"; 0 where there is none.
+  /// The rank of the tensor "weight"; 0 where there is none.
   std::size_t rank(const std::string& module) const {
     return dict_.has(module + kWeight) ? dict_.shape(module + kWeight).size() : 0;
   }
@@ -715,7 +715,7 @@ constexpr StockNames alone(std::string_view kind, std::string_view signature, St
 struct Kind {
   std::string_view name;
   StockNames layers = {};  ///< of a stack
-  /// Where nothing is said of the modules; null: import_stock.
+  /// Reads a file of which nothing is said of the modules; null: import_stock.
   std::unique_ptr<SequenceModel<float>> (*read)(StateDict&, const ImportOptions&, const Task&) = nullptr;
 };
 

@@ -112,6 +112,11 @@ KeptPromise verify_built(const Network& network, const Promise& promise, const C
   return kept;
 }
 
+std::optional<WrappingIntegers> wrapping_integers(const ArithmeticName& arithmetic) {
+  if (!arithmetic.is_integer() || arithmetic.integer().saturates) return std::nullopt;
+  return WrappingIntegers{static_cast<unsigned>(arithmetic.integer().bits), arithmetic.integer().is_signed};
+}
+
 Choice choose_by_proof(const Dfa& automaton, BuildOptions wishes, const CertifyOptions& how, PlanRows rows,
                        const std::function<void(const PlanRow& row, const std::string& refusal)>& told) {
   Choice choice{plan(automaton, wishes), {}, {}};

@@ -38,6 +38,9 @@ struct KeptPromise {
 KeptPromise verify_built(const Network& network, const Promise& promise, const CertifyOptions& limits = {},
                          const std::function<void(std::string_view, std::uint64_t, std::uint64_t)>& progress = {});
 
+/// The integers of an arithmetic that wraps around; nothing for any other.
+std::optional<WrappingIntegers> wrapping_integers(const ArithmeticName& arithmetic);
+
 /// The first construction that `certify` proves as `how` says: in integers, in the order of layers and then of
 /// numbers; or, with `how.any_order`, in `wishes.precision`, so that no order of evaluation, split, batch, FMA or wider
 /// accumulator changes a bit, where the one that `choose` would take is tried first, then the others in the table's

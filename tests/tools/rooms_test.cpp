@@ -1,6 +1,8 @@
 // The plan of the house, read from the includes: every folder of sources is a room whose README, or the one above,
 // names its entry point, and the arrows between rooms make no circle.
 
+#include <regex>
+
 #include "tests/testing.h"
 
 namespace fs = std::filesystem;
@@ -75,6 +77,32 @@ TEST_CASE("every room has a README, or a line in the one above, with an entry po
     CHECK(fs::is_regular_file(home / entry));
     CHECK((home == folder || (home / entry).parent_path() == folder));
   }
+}
+
+TEST_CASE("the pages name files and tests that are there") {
+  std::set<std::string> files, names;
+  for (const char* folder : {"groups", "automata", "constructions", "simulate", "gpu", "tools", "tests", "docs"})
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(KROHN_ROOT) / folder)) {
+      files.insert(fs::relative(entry.path(), KROHN_ROOT).string());
+      names.insert(entry.path().filename().string());
+    }
+  int named = 0;
+  for (const char* pages : {"docs", "docs/reference"})
+    for (const auto& page : fs::directory_iterator(fs::path(KROHN_ROOT) / pages)) {
+      if (page.path().extension() != ".md") continue;
+      const std::string text = text_of(page.path());
+      const std::regex in_code("`([a-z_0-9/]+(?:_test|\\.h|\\.cpp|\\.cuh|\\.cu))`");
+      for (std::sregex_iterator at(text.begin(), text.end(), in_code), end; at != end; ++at) {
+        std::string name = (*at)[1];
+        if (name == "llama.cpp") continue;
+        if (name.ends_with("_test")) name += ".cpp";
+        CAPTURE(page.path().string());
+        CAPTURE(name);
+        CHECK((files.contains(name) || names.contains(name) || names.contains(fs::path(name).filename().string())));
+        ++named;
+      }
+    }
+  CHECK(named > 100);
 }
 
 TEST_CASE("no room is a warehouse: at most 15 files, or at most 6,000 lines") {

@@ -70,7 +70,7 @@ class LayerInOrder {
 
 struct NetworkInOrder {
   virtual ~NetworkInOrder() = default;
-  /// Of its only layer, for a search; views this.
+  /// The system of the only layer, for a search; views this.
   virtual std::unique_ptr<OrderSystem> make_system() const = 0;
 
   std::vector<std::unique_ptr<LayerInOrder>> layers;

@@ -237,15 +237,16 @@ TEST_CASE("kept work is of the bytes that it was made from: every list, every fi
   const char* const kTable = "krohn convert name:tomita4 y.att";
   const char* const kSymbols = "printf '<eps> 0\\n1 1\\n0 2\\n' > y.syms";
   const char* const kInputSymbols = "printf '<eps> 0\\n1 1\\n0 2\\n' > w.isyms";
+  const char* const kNetwork = "krohn compile name:tomita2 --target torch -o net";
   const char* const kModel = "krohn compile 'regex:0*1' -o m.safetensors";
   const char* const kCertificate = "krohn verify m.safetensors --precision bf16 --certificate m.cert";
-  const char* const kClassify = "krohn classify x.json y.att w.att 'expr:z.json | regex:0' ";
+  const char* const kClassify = "krohn classify x.json y.att w.att net 'expr:z.json | regex:0' ";
   const char* const kTrain = "krohn train x.json --model bilinear:full,hidden=2,inputs=2 --steps 2 --threads 1 -o run ";
   const std::string shard = std::string(kClassify) + "--shard 1/1 -o kept", lines = std::string(kClassify) + "-o kept",
                     train_shard = std::string(kTrain) + "--shard 1/1";
   for (const Kept& kept :
-       {Kept{shard.c_str(), shard.c_str(), {kLanguage, kOperand, kTable, kSymbols, kInputSymbols}},
-        {lines.c_str(), lines.c_str(), {kLanguage, kOperand, kTable, kSymbols, kInputSymbols}},
+       {Kept{shard.c_str(), shard.c_str(), {kLanguage, kOperand, kTable, kSymbols, kInputSymbols, kNetwork}},
+        {lines.c_str(), lines.c_str(), {kLanguage, kOperand, kTable, kSymbols, kInputSymbols, kNetwork}},
         {"krohn check --list list --shard 1/1 -o kept",
          "krohn check --list list --shard 1/1 -o kept",
          {kLanguage, kModel, kCertificate}},
@@ -260,8 +261,8 @@ TEST_CASE("kept work is of the bytes that it was made from: every list, every fi
       const Workplace place("shards-kept");
       place.make(
           "krohn convert name:tomita1 x.json && krohn convert name:tomita3 y.att && krohn convert "
-          "name:tomita6 z.json && krohn convert name:tomita4 w.att && mv w.syms w.isyms && krohn compile "
-          "name:tomita1 -o m.safetensors && krohn verify "
+          "name:tomita6 z.json && krohn convert name:tomita4 w.att && mv w.syms w.isyms && krohn compile name:tomita1 "
+          "--target torch -o net && krohn compile name:tomita1 -o m.safetensors && krohn verify "
           "m.safetensors --certificate m.cert && printf 'm.cert\\tm.safetensors\\tx.json\\n' > list");
       place.make(kept.work);
       place.expect(0, kept.again);  // as it was: goes on

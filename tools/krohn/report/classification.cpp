@@ -23,6 +23,7 @@
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/prove/verify.h"
 #include "krohn/simulate/shards/part_file.h"
+#include "tools/krohn/models/subject.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/report/output.h"
 #include "tools/krohn/report/verdict.h"
@@ -61,7 +62,7 @@ class Checker {
     try {
       BuildOptions wishes;
       wishes.construction = construction;
-      if (arithmetic == "u8") wishes.integers = WrappingIntegers{};
+      wishes.integers = wrapping_integers(ArithmeticName::parse(arithmetic));
       const Network network = build(automaton_, wishes);
       Question question;
       question.subject = &network;
@@ -352,7 +353,7 @@ Json facts_of(const std::string& subject, const StreamOptions& options) {
   facts["subject"] = subject;
   const auto minimal = [&] {
     const std::lock_guard lock(reading);
-    return minimise(load_language(subject, options.reading));
+    return minimise(load_subject(subject, options.reading).automaton);
   }();
   Algebra algebra = analyse_within_limits(minimal, options.algebra);
   facts["states"] = minimal.states();

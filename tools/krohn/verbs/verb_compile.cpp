@@ -44,8 +44,7 @@ BuildOptions wishes_of(const CompileArguments& options) {
   BuildOptions wishes;
   if (!options.construction.empty()) wishes.construction = options.construction;
   const ArithmeticName named = arithmetic_of(options);
-  const IntegerType& type = named.integer();
-  if (named.is_integer() && !type.saturates) wishes.integers = WrappingIntegers{type.bits, type.is_signed};
+  wishes.integers = wrapping_integers(named);
   if (!named.is_integer() && !options.precision.empty()) wishes.precision = named.storage();
   if (!options.keys.empty()) wishes.keys = parse_key_style(options.keys);
   if (options.max_reflections) wishes.max_reflections = static_cast<std::int64_t>(*options.max_reflections);
