@@ -43,12 +43,13 @@ class AskedTrainedModel final : public AskedModel {
                                                subject_.task_name, options_.against)};
     if (question.how.any_order)
       lines.push_back(fmt::format(
-          "{}, letter after letter, small numbers flushed to 0 or not, tanh, sigmoid and exponentials off by up to "
+          "{}, letter after letter, small numbers flushed to 0 or not{}, tanh, sigmoid and exponentials off by up to "
           "2^-21",
           question.how.arithmetic == Precision::kFp32
               ? "fp32 or wider"
               : fmt::format("weights, results and factors rounded to {} or not, sums of products in fp32 or wider",
-                            to_string(question.how.arithmetic))));
+                            to_string(question.how.arithmetic)),
+          question.how.arithmetic == Precision::kFp16 ? " (those of fp16 not)" : ""));
     else
       lines.push_back(
           fmt::format("{}, letter after letter, every operation rounded separately and sums from the first term on",
