@@ -133,7 +133,9 @@ bool is_settled(ModelVerdict& verdict, const Dfa& own, const Language& language,
   const std::string shown = quoted_word(common.merged, *word);
   const std::string right = expected_output(language.automaton, *word, common);
   const auto letters = in_letters_of_model(*word, common);
+  const ModelVerdict::ForeignWord in_language{common.merged.format_word(*word), word->size()};
   if (!letters) {
+    verdict.foreign_word = in_language;
     refute(verdict.certificate,
            fmt::format("{} gives \"{}\" on {}, which the model cannot read", language.name, right, shown));
     return true;
@@ -145,7 +147,10 @@ bool is_settled(ModelVerdict& verdict, const Dfa& own, const Language& language,
   refute(verdict.certificate,
          fmt::format("{} gives \"{}\" on {}, the model \"{}\"", language.name, right, shown, said));
   // The model's letters cannot say which word it was where the language tells apart what one of them stands for.
-  verdict.certificate.claim = is_split(*letters, common) ? Refuted{} : Refuted{letters, /*shortest=*/proved};
+  if (is_split(*letters, common))
+    verdict.foreign_word = in_language;
+  else
+    verdict.certificate.claim = Refuted{letters, /*shortest=*/proved};
   verdict.said = said;
   verdict.wanted = right;
   return true;

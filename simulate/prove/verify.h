@@ -112,6 +112,12 @@ struct ModelVerdict {
   bool has_failed_on_random_words = false;  ///< of what reads letters
   std::string not_tested;    ///< the limit that kept random words from being read, beside something that was found
   std::string said, wanted;  ///< by name, after the failing word, where it is known
+  /// The failing word in the language's letters, where the model's cannot say it.
+  struct ForeignWord {
+    std::string text;
+    std::size_t letters = 0;
+  };
+  std::optional<ForeignWord> foreign_word = {};
 };
 
 /// Stages, the strongest claim winning: certify (simulate/prove/certify.h), or for what reads letters certify_reader;

@@ -36,6 +36,14 @@ TEST_CASE("a failing word of another language than the model's own has a file") 
   // A language over fewer letters rejects what it cannot read; a letter that it splits in two has no file.
   place.expect(1, "krohn verify abb.safetensors --against 'regex:b*' --certificate b.cert");
   place.expect(0, "krohn check b.cert abb.safetensors");
+  // In JSON the failing word stands in the language's letters where the model has none for it.
+  const auto failing = [&](const std::string& language) {
+    const json verdict =
+        json::parse(place.shell("krohn verify abb.safetensors --against '" + language + "' --json").out)["verdict"];
+    return std::pair(verdict.at("failing_word").get<std::string>(), verdict.at("failing_word_length").get<int>());
+  };
+  CHECK(failing("regex:(a|b)*ab") == std::pair(std::string("ab"), 2));
+  CHECK(failing("regex:(a|b)*abb|ac") == std::pair(std::string("ac"), 2));
 }
 
 TEST_CASE("exact arithmetic has a file where the exact states are codewords") {

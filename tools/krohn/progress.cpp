@@ -63,15 +63,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr Clock::duration kPatience = std::chrono::seconds(1);
 constexpr Clock::duration kPeriod = std::chrono::milliseconds(100);
-/// Where nobody watches: often enough to see that the work goes on, seldom enough for a log of hours.
-constexpr Clock::duration kFirstPeriodInLogs = std::chrono::seconds(10);
-constexpr Clock::duration kPeriodInLogs = std::chrono::minutes(1);
+/// Where standard error is a file: 150 kB an hour.
+constexpr Clock::duration kPeriodInLogs = std::chrono::milliseconds(1900);
 
 thread_local const ProgressListener* listening = nullptr;
-
-Clock::duration period_in_logs(Clock::duration since) {
-  return since < kPeriodInLogs ? kFirstPeriodInLogs : kPeriodInLogs;
-}
 
 /// The state of standard error, and who may write to it.
 struct Told {
@@ -161,9 +156,8 @@ void Progress::update(std::uint64_t done, std::uint64_t total) {
   if (now < next_.load(std::memory_order_relaxed)) return;
   const std::lock_guard lock(mutex_);
   if (now < next_.load(std::memory_order_relaxed)) return;
-  const Clock::duration in_logs = period_in_logs(Clock::duration(now));
   const bool is_watched = terminal_ || listener_ != nullptr;
-  next_.store(now + (is_watched ? kPeriod : in_logs).count(), std::memory_order_relaxed);
+  next_.store(now + (is_watched ? kPeriod : kPeriodInLogs).count(), std::memory_order_relaxed);
   if (listener_ != nullptr) return listener_->tell(what_, done, total);
   print(done, total, std::chrono::duration<double>(Clock::duration(now)).count());
   printed_ = true;
@@ -225,10 +219,7 @@ void SilenceBreaker::look() {
   const Clock::duration silence = now - told.last;
   if (told.waiting.empty()) return;
   const Waiting& now_doing = *told.waiting.back();
-  const bool is_due =
-      terminal_ ? silence >= kPatience
-                : silence >= period_in_logs(now - start_) || (silence >= kPatience && now_doing.what_ != told_);
-  if (!is_due) return;
+  if (silence < kPatience || !(terminal_ || silence >= kPeriodInLogs || now_doing.what_ != told_)) return;
   told_ = now_doing.what_;
   const Progress* counter = now_doing.counter_;
   const std::string done =

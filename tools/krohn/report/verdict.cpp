@@ -51,6 +51,10 @@ nlohmann::ordered_json verdict_to_json(const Certificate& certificate, const Alp
 
 void add_verdict(nlohmann::ordered_json& json, const ModelVerdict& verdict, const Alphabet& alphabet) {
   json["verdict"] = verdict_to_json(verdict.certificate, alphabet);
+  if (verdict.foreign_word) {
+    json["verdict"]["failing_word"] = verdict.foreign_word->text;
+    json["verdict"]["failing_word_length"] = verdict.foreign_word->letters;
+  }
   if (!verdict.said.empty()) json["answers"] = {{"model", verdict.said}, {"automaton", verdict.wanted}};
   json["self_check"] = {{"letters_replayed", verdict.self_check.replayed_letters},
                         {"certificate_rechecked", verdict.self_check.is_rechecked}};
