@@ -6,6 +6,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <ctime>
@@ -263,8 +264,9 @@ void measure_operations(Figures& figures, const std::string& name, const Operati
       parallel_for(threads, 0, [&](std::size_t) {
         const auto read = here->words(kSideBySide);
         std::vector<LetterReader::Answer> answers(kSideBySide);
+        const std::array asked{char{true}};
         for (std::uint64_t t = 0; t < fewer; ++t)
-          read->read(std::vector<Letter>(kSideBySide, static_cast<Letter>(t % here->letters())), true, answers);
+          read->read(std::vector<Letter>(kSideBySide, static_cast<Letter>(t % here->letters())), asked, answers);
       });
     });
     const double clocks = shared_accesses_per_second() / 32;
