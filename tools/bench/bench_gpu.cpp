@@ -1,7 +1,7 @@
-// Rates of a CUDA device: the truth, networks, scans, searches and training, each beside what docs/results/gpu.md
-// derives as its bound, the processor in the same run and PyTorch's figures of that page. Prints a table and writes the
-// figures to the JSON file named. Ends with status 1 where a figure is below one of these rivals', or was not measured.
-// tools/bench/gpu builds and runs it.
+// bench_gpu FIGURES.json [PYTORCH.json] — rates of a CUDA device: the truth, networks, scans, searches and training, each
+// beside what docs/results/gpu.md derives as its bound, the processor in the same run, and PyTorch: in the same run, by the
+// file that tools/bench/peer_gpu.py wrote, or else as that page has it. Prints a table and writes the figures to the first
+// file. Ends with status 1 where a figure is below one of these rivals', or was not measured. tools/bench/gpu runs it.
 #include <fmt/format.h>
 #include <omp.h>
 
@@ -11,7 +11,9 @@
 #include <cmath>
 #include <ctime>
 #include <fstream>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "krohn/automata/formats/json.h"
@@ -45,12 +47,28 @@ using Clock = std::chrono::steady_clock;
 struct Beside {
   double bound = 0;      ///< the rate that docs/results/gpu.md derives for this device, or 0 where it derives none
   double processor = 0;  ///< the processor's rate in the same run, or 0 where it was not measured
-  double pytorch = 0;    ///< PyTorch's on the same kind of device (docs/results/gpu.md), or 0
+  double pytorch = 0;    ///< PyTorch's on the same kind of device, or 0
 };
+
+/// PyTorch's rates by the name of the work, letters or steps of one model a second.
+using PyTorchRates = std::map<std::string, double>;
+
+/// docs/results/gpu.md, an H100 on 27 November 2026.
+const PyTorchRates kOnThePage{{"S5 by reflections, 10 letters", 1.47e10},
+                              {"Z60 by rotations", 2.07e10},
+                              {"Ebrahimi, full, H = 256", 1'251},
+                              {"reflections, n = 32", 3'008}};
 
 /// Rows of the table and of the file.
 class Figures {
  public:
+  explicit Figures(PyTorchRates pytorch) : pytorch_(std::move(pytorch)) {}
+
+  /// 0 for work that PyTorch was not asked for.
+  double pytorch(const std::string& work) const {
+    const auto found = pytorch_.find(work);
+    return found == pytorch_.end() ? 0 : found->second;
+  }
   void print_head() const {
     fmt::print("{:<14} {:<66} {:>10} {:<12} {:>8} {:>11} {:>9}\n", "group", "work", "rate", "unit", "of bound",
                "× processor", "× PyTorch");
@@ -86,6 +104,7 @@ class Figures {
   const std::vector<std::string>& slower() const { return slower_; }
 
  private:
+  PyTorchRates pytorch_;
   std::vector<std::string> slower_;
   nlohmann::ordered_json rows_ = nlohmann::ordered_json::array();
 };
@@ -204,16 +223,15 @@ void measure_networks(Figures& figures) {
     std::string name;
     Network network;
     double accesses;  ///< of shared memory a letter, as docs/results/gpu.md counts them
-    double pytorch;   ///< letters/s, compiled, fp32
   };
   const std::vector<Subject> subjects{
-      {"S5 by reflections, 10 letters", network("S5", "permutation-base-reflections", "transpositions"), 100, 1.47e10},
-      {"Z60 by rotations", network("Z60", "rotation"), 17, 2.07e10},
-      {"modarith5 by a one-hot cascade", network("modarith5", "cascade-holonomy"), 0, 0},
-      {"parity", network("parity", "rotation"), 0, 0}};
+      {"S5 by reflections, 10 letters", network("S5", "permutation-base-reflections", "transpositions"), 100},
+      {"Z60 by rotations", network("Z60", "rotation"), 17},
+      {"modarith5 by a one-hot cascade", network("modarith5", "cascade-holonomy"), 0},
+      {"parity", network("parity", "rotation"), 0}};
   const std::vector<ArithmeticName> arithmetics{Precision::kFp64, Precision::kFp32, Precision::kFp16, Precision::kBf16,
                                                 ArithmeticName::accumulated_in_fp32(Precision::kBf16)};
-  for (const auto& [name, subject, accesses, pytorch] : subjects)
+  for (const auto& [name, subject, accesses] : subjects)
     for (const ArithmeticName arithmetic : arithmetics) {
       const std::string what = name + ", " + to_string(arithmetic);
       measure(figures, "networks", what, [&] {
@@ -222,7 +240,7 @@ void measure_networks(Figures& figures) {
         const double bound = accesses > 0 ? shared_accesses_per_second() / accesses : 0;
         const bool compared = arithmetic == ArithmeticName(Precision::kFp32);
         figures.add("networks", what, static_cast<double>(options.words * 20'000) / seconds, "letters/s",
-                    Beside{.bound = bound, .pytorch = compared ? pytorch : 0});
+                    Beside{.bound = bound, .pytorch = compared ? figures.pytorch(name) : 0});
       });
     }
 }
@@ -343,21 +361,19 @@ void measure_training(Figures& figures) {
   struct Subject {
     const char *name, *task, *shape;
     LengthRange lengths;
-    double bound;    ///< models · steps a second, with many models at once
-    double pytorch;  ///< steps a second of one model
+    double bound;  ///< models · steps a second, with many models at once
   };
   const Subject subjects[]{
-      {"Ebrahimi, full, H = 256", "modadd5", "bilinear:hidden=256,inputs=256", {2, 10}, 5e3, 1'251},
+      {"Ebrahimi, full, H = 256", "modadd5", "bilinear:hidden=256,inputs=256", {2, 10}, 5e3},
       {"reflections, n = 32",
        "S5",
        "deltaproduct:width=32,heads=1,keys=32,values=32,signed,mlp=0",
        {40, 40},
-       6e4,
-       3'008},
-      {"reflections, 2 layers, 4 a token", "S5", "deltaproduct:layers=2,reflections=4,signed,conv=4", {40, 40}, 0, 0},
-      {"Mamba, signed", "parity", "diagonal:signed", {40, 40}, 0, 0},
-      {"Fan et al., 8 blocks of 8", "parity", "fan:", {40, 40}, 0, 0},
-      {"dense, n = 32", "S5", "dense:size=32", {40, 40}, 0, 0}};
+       6e4},
+      {"reflections, 2 layers, 4 a token", "S5", "deltaproduct:layers=2,reflections=4,signed,conv=4", {40, 40}, 0},
+      {"Mamba, signed", "parity", "diagonal:signed", {40, 40}, 0},
+      {"Fan et al., 8 blocks of 8", "parity", "fan:", {40, 40}, 0},
+      {"dense, n = 32", "S5", "dense:size=32", {40, 40}, 0}};
   for (const Subject& subject : subjects)
     for (const std::uint32_t models : {1U, 64U}) {
       const std::string what = fmt::format("{}, batch 64, {} at once", subject.name, models);
@@ -378,7 +394,7 @@ void measure_training(Figures& figures) {
           stepper.has_failed(0);  // waits
         });
         figures.add("training", what, kSteps * models / seconds, "steps/s",
-                    Beside{.bound = models > 1 ? subject.bound : 0, .pytorch = subject.pytorch});
+                    Beside{.bound = models > 1 ? subject.bound : 0, .pytorch = figures.pytorch(subject.name)});
       });
     }
 }
@@ -393,16 +409,18 @@ std::string date_of_today() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    fmt::print(stderr, "bench_gpu: name the JSON file to write\n");
+  if (argc != 2 && argc != 3) {
+    fmt::print(stderr, "bench_gpu: name the JSON file to write, and perhaps that of tools/bench/peer_gpu.py\n");
     return 2;
   }
   if (!cuda_available()) {
     fmt::print(stderr, "bench_gpu: {}; nothing was measured\n", cuda_status());
     return 2;
   }
-  Figures figures;
-  fmt::print("{}\n", cuda_status());
+  nlohmann::ordered_json beside{{"measured", "27 November 2026, an H100 (docs/results/gpu.md)"}, {"rates", kOnThePage}};
+  if (argc == 3) beside = nlohmann::ordered_json::parse(std::ifstream(argv[2]));
+  Figures figures(beside.at("rates").get<PyTorchRates>());
+  fmt::print("{}\nPyTorch: {}\n", cuda_status(), beside.dump());
   figures.print_head();
   measure(figures, "memory", "copies", [&] {
     figures.add("memory", "copies within the device, bytes read and written", cuda_copy_rate(), "bytes/s", 0);
@@ -415,7 +433,7 @@ int main(int argc, char** argv) {
   measure_scans(figures);
   measure_training(figures);
   measure_searches(figures);
-  const nlohmann::ordered_json json{{"device", cuda_status()}, {"date", date_of_today()}, {"figures", figures.rows()}};
+  const nlohmann::ordered_json json{{"device", cuda_status()}, {"date", date_of_today()}, {"pytorch", beside}, {"figures", figures.rows()}};
   std::ofstream(argv[1]) << json.dump(2) << '\n';
   for (const std::string& why : figures.slower()) fmt::print(stderr, "bench_gpu: {}\n", why);
   return figures.slower().empty() ? 0 : 1;

@@ -38,13 +38,13 @@ WORDS, H, ROUNDS = 64, 64, 5
 class Bilinear(nn.Module):
     """modadd5: 5 inputs, [BOS], [EOI]; the answer at the end."""
 
-    def __init__(self, way, letters=7, labels=5):
+    def __init__(self, way, letters=7, labels=5, size=H):
         super().__init__()
-        self.way = way
-        self.embedding = nn.Embedding(letters, H)
-        self.weights = nn.Parameter(torch.randn(H, H * H) / H)
-        self.start = nn.Parameter(torch.randn(H))
-        self.read = nn.Linear(H, labels)
+        self.way, self.size = way, size
+        self.embedding = nn.Embedding(letters, size)
+        self.weights = nn.Parameter(torch.randn(size, size * size) / size)
+        self.start = nn.Parameter(torch.randn(size))
+        self.read = nn.Linear(size, labels)
 
     def prepare(self, letters):
         """Prepares the tensors that depend on the letters alone, and is not timed."""
@@ -59,10 +59,11 @@ class Bilinear(nn.Module):
         return letters
 
     def forward(self, letters):
-        matrices = (self.embedding.weight @ self.weights).view(-1, H, H)
-        side_by_side = matrices.permute(2, 0, 1).reshape(H, -1)  # one product with all letters' matrices
-        stacked = matrices.permute(0, 2, 1).reshape(-1, H)
-        inputs = side_by_side[:, :5 * H]  # the five inputs' alone
+        size = self.size
+        matrices = (self.embedding.weight @ self.weights).view(-1, size, size)
+        side_by_side = matrices.permute(2, 0, 1).reshape(size, -1)  # one product with all letters' matrices
+        stacked = matrices.permute(0, 2, 1).reshape(-1, size)
+        inputs = side_by_side[:, :5 * size]  # the five inputs' alone
         h = self.start.expand(len(letters), -1)
         for t, alike in enumerate(self.alike):
             if self.way == "a matrix gathered a word":
@@ -70,11 +71,11 @@ class Bilinear(nn.Module):
             elif alike is not None:  # every word reads the same letter: [BOS], [EOI]
                 h = h @ matrices[alike].T
             elif self.way == "one product, chosen by one-hot":
-                h = ((h @ inputs).view(-1, 5, H) * self.hot[t, :, :5]).sum(1)
+                h = ((h @ inputs).view(-1, 5, size) * self.hot[t, :, :5]).sum(1)
             elif self.way == "one product, chosen by index":
-                h = (h @ inputs).view(-1, 5, H)[self.words, self.columns[t]]
+                h = (h @ inputs).view(-1, 5, size)[self.words, self.columns[t]]
             elif self.way == "spread by one-hot, one product":
-                h = (self.hot[t, :, :5] * h[:, None, :]).view(-1, 5 * H) @ stacked[:5 * H]
+                h = (self.hot[t, :, :5] * h[:, None, :]).view(-1, 5 * size) @ stacked[:5 * size]
             else:  # words sorted by letter
                 h = torch.cat([h[words] @ matrices[letter].T for letter, words in self.groups[t]])[self.back[t]]
         return self.read(h)
@@ -83,9 +84,9 @@ class Bilinear(nn.Module):
 class Reflections(nn.Module):
     """S3/swaps: identity, 3 swaps, [BOS]; an answer at every letter."""
 
-    def __init__(self, way, width=32, letters=5, labels=6):
+    def __init__(self, way, width=32, letters=5, labels=6, mlp=True):
         super().__init__()
-        self.way = way
+        self.way, self.mlp = way, mlp
         self.embedding = nn.Embedding(letters, width)
         self.qkv, self.beta = nn.Linear(width, 3 * width, bias=False), nn.Linear(width, 1, bias=False)
         self.out, self.into = nn.Linear(width, width, bias=False), nn.Linear(width, 2 * width, bias=False)
@@ -93,7 +94,7 @@ class Reflections(nn.Module):
         self.gains = nn.ParameterList([nn.Parameter(torch.ones(width)) for _ in range(4)])
 
     def prepare(self, letters):
-        self.hot = F.one_hot(letters, 5).float()
+        self.hot = F.one_hot(letters, self.embedding.num_embeddings).float()
         return letters
 
     def norm(self, x, i):
@@ -118,24 +119,25 @@ class Reflections(nn.Module):
         q, k, v = F.silu(self.qkv(normed)).chunk(3, -1)
         return F.normalize(q, dim=-1), F.normalize(k, dim=-1), v, 2 * torch.sigmoid(self.beta(normed))
 
+    def mixed(self, letters, x):
+        if self.way == "token after token":
+            return self.stepped(*self.rows(x))
+        if self.way == "all tokens at once":
+            q, k, v, beta = self.rows(x)
+            return self.solved(q @ k.mT, k @ k.mT, v, beta)
+        q, k, v, beta = self.rows(self.embedding.weight)  # what the letter alone gives, once a letter
+        if self.way == "letters' tables, by index":
+            left, right = letters[:, :, None], letters[:, None, :]
+            return self.solved((q @ k.T)[left, right], (k @ k.T)[left, right], v[letters], beta[letters])
+        hot = self.hot  # letters' tables, by one-hot products
+        return self.solved(hot @ (q @ k.T) @ hot.mT, hot @ (k @ k.T) @ hot.mT, hot @ v, hot @ beta)
+
     def forward(self, letters):
         x = self.embedding(letters)
-        if self.way == "token after token":
-            mixed = self.stepped(*self.rows(x))
-        elif self.way == "all tokens at once":
-            q, k, v, beta = self.rows(x)
-            mixed = self.solved(q @ k.mT, k @ k.mT, v, beta)
-        else:  # what the letter alone gives, once a letter
-            q, k, v, beta = self.rows(self.embedding.weight)
-            if self.way == "letters' tables, by index":
-                left, right = letters[:, :, None], letters[:, None, :]
-                mixed = self.solved((q @ k.T)[left, right], (k @ k.T)[left, right], v[letters], beta[letters])
-            else:  # letters' tables, by one-hot products
-                hot = self.hot
-                mixed = self.solved(hot @ (q @ k.T) @ hot.mT, hot @ (k @ k.T) @ hot.mT, hot @ v, hot @ beta)
-        x = x + self.out(self.norm(mixed, 1))
-        left, right = self.into(self.norm(x, 2)).chunk(2, -1)
-        x = x + self.back(F.silu(left) * right)
+        x = x + self.out(self.norm(self.mixed(letters, x), 1))
+        if self.mlp:
+            left, right = self.into(self.norm(x, 2)).chunk(2, -1)
+            x = x + self.back(F.silu(left) * right)
         return self.read(self.norm(x, 3))
 
 
@@ -346,4 +348,5 @@ def main():
         print(f"  {way}: {note}")
 
 
-main()
+if __name__ == "__main__":
+    main()
