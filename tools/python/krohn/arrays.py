@@ -14,7 +14,7 @@ def as_array(values: Any) -> np.ndarray:
     return np.asarray(values)
 
 
-def require_counts(least: int = 0, **given: Any) -> None:
+def require_counts(least: int = 0, /, **given: Any) -> None:
     """Raises ValueError that names the first of `given` that is no whole number, or below `least`."""
     for name, value in given.items():
         if not isinstance(value, (int, np.integer)) or value < least:
