@@ -347,7 +347,8 @@ class PairTest {
 std::optional<std::string> local_violation(const Dfa& dfa) {
   const std::uint64_t arcs = std::uint64_t{dfa.states()} * dfa.states() * dfa.letters();
   if (arcs > kMaxArcs || dfa.states() > 60'000)
-    throw LimitError(fmt::format("the pairs of states have {}; decided up to {}", counted(arcs, "arc"), kMaxArcs));
+    throw LimitError(
+        fmt::format("the pairs of states have {}; decided up to {}", counted(arcs, "arc"), with_thousands(kMaxArcs)));
   return PairTest(dfa).violation();
 }
 

@@ -265,7 +265,7 @@ Word Alphabet::parse_word(std::string_view text) const {
                                    in_quotes(item.name), item.offset, to_string(*this),
                                    item.name.starts_with('{') && table_->has_valuations()
                                        ? "; leave out the propositions on which no answer depends"
-                                       : ""));
+                                       : "; blanks stand between letters of such names"));
     word.push_back(*letter);
   }
   return word;

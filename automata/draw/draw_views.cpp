@@ -396,7 +396,7 @@ namespace {
 /// A word of the class, short enough for a label.
 std::string word_of(const Dfa& dfa, const DClass& box) {
   constexpr std::size_t kMax = 16;
-  if (box.word.empty()) return "1";
+  if (box.word.empty()) return "ε";
   if (box.word.size() <= kMax) return visible(dfa.alphabet().format_word(box.word));
   return visible(dfa.alphabet().format_word(std::span(box.word).first(kMax))) + "…";
 }

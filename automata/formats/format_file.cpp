@@ -207,7 +207,7 @@ constexpr std::array kFormats{
            write_characters<write_mata>},
     Format{FileFormat::kJff,
            {"jff"},
-           [](std::string_view text) { return text[0] == '<'; },
+           [](std::string_view text) { return text[0] == '<' && text.find("<structure") != text.npos; },
            read_machine<read_jff>,
            write_plainly<write_jff>},
     Format{FileFormat::kJson,

@@ -223,8 +223,8 @@ LocalVerdicts by_elements(const Dfa& dfa, std::uint64_t elements) {
 
 LocalVerdicts local_verdicts(const Dfa& dfa, const Integer& size, std::uint64_t max_elements) {
   if (size > max_elements)
-    return all_undecided(
-        fmt::format("the monoid has {} elements; decided up to {} (--max-elements)", size.str(), max_elements));
+    return all_undecided(fmt::format("the monoid has {}; decided up to {} (--max-elements)",
+                                     counted(size.str(), "element"), with_thousands(max_elements)));
   try {
     return by_elements(dfa, size.convert_to<std::uint64_t>());
   } catch (const LimitError& error) {  // the time is over

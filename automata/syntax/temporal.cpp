@@ -229,8 +229,9 @@ class Parser {
     if (is_operator) fail(fmt::format("a formula is missing here, before \"{}\"", token_));
     const std::string name(token_);
     if (!is_quoted_ && is_operators_and_name(name))
-      fail(fmt::format("\"{}\" is one name here: write blanks, {} {}, or quotes where the proposition is called so",
-                       name, name.substr(0, 1), name.substr(1)));
+      fail(fmt::format(
+          "\"{}\" is one name here: write blanks behind its operators, or quotes where the proposition is called so",
+          name));
     advance();
     auto& names = formula_.propositions;
     const auto found = std::find(names.begin(), names.end(), name);

@@ -556,7 +556,9 @@ void require_format(const TensorFile& file) {
         "take "
         "them or the folder that they are in");
   if (format == file.metadata.end() || format->second != kFormat)
-    throw InputError("not a network of krohn: the metadata do not say \"format\": \"krohn.network\"");
+    throw InputError(
+        "not a network of krohn: the metadata do not say \"format\": \"krohn.network\"; `krohn import` takes in the "
+        "weights of a model trained elsewhere");
   if (metadata(file, "version") != kVersion)
     throw InputError(fmt::format("format version {}; this program reads version {}",
                                  in_quotes(metadata(file, "version")), kVersion));

@@ -191,10 +191,11 @@ std::uint64_t stated_length(std::span<const std::byte> beginning) {
   const std::string kind =
       begins_header ? "" : kind_of_binary({reinterpret_cast<const char*>(beginning.data()), beginning.size()});
   if (!kind.empty()) throw InputError("not a safetensors file; it is " + kind);
-  if (length == 0) throw InputError("not a safetensors file: the header, of no bytes, does not begin with \"{\"");
+  if (length == 0 || (length > kMaxHeaderBytes && !begins_header))
+    throw InputError("not a safetensors file: the header does not begin with \"{\"");
   if (length > kMaxHeaderBytes)
-    throw InputError(
-        fmt::format("the header claims {}; at most {} are allowed", counted(length, "byte"), kMaxHeaderBytes));
+    throw InputError(fmt::format("the header claims {}; at most {} are allowed", counted(length, "byte"),
+                                 with_thousands(kMaxHeaderBytes)));
   return length;
 }
 

@@ -81,13 +81,14 @@ class Closure {
 std::size_t checked_order(const PermutationGroup& group, std::uint64_t max_elements) {
   const Integer exact = order(group);
   if (exact > max_elements)
-    throw LimitError(fmt::format("{} has {} elements; the limit for listing them is {} (--max-states)",
-                                 group.name().empty() ? "this group" : group.name(), exact.str(), max_elements));
+    throw LimitError(fmt::format("{} has {}; the limit for listing them is {} (--max-states)",
+                                 group.name().empty() ? "this group" : group.name(), counted(exact.str(), "element"),
+                                 with_thousands(max_elements)));
   constexpr std::uint64_t kMaxImages = 100'000'000;  // 400 MB, twice while they are sorted
   if (exact * group.degree() > kMaxImages)
-    throw LimitError(fmt::format("{} has {} elements on {}; listing them would take more than {} numbers",
-                                 group.name().empty() ? "this group" : group.name(), exact.str(),
-                                 counted(group.degree(), "point"), kMaxImages));
+    throw LimitError(fmt::format("{} has {} on {}; listing them would take more than {} numbers",
+                                 group.name().empty() ? "this group" : group.name(), counted(exact.str(), "element"),
+                                 counted(group.degree(), "point"), with_thousands(kMaxImages)));
   return static_cast<std::size_t>(exact);
 }
 

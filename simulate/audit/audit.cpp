@@ -109,7 +109,7 @@ const nlohmann::json* member_of(const nlohmann::json& config, const char* name) 
 }  // namespace
 
 void AuditInput::refuse(const char* name, const std::string& why) const {
-  throw InputError(where, fmt::format("\"{}\" {}", name, why));
+  throw InputError((std::filesystem::path(where) / "config.json").string(), fmt::format("\"{}\" {}", name, why));
 }
 
 std::uint64_t AuditInput::count(const char* name, std::uint64_t standard) const {
@@ -289,35 +289,30 @@ std::vector<HeadRange> gated_delta(const AuditInput& input, const std::vector<do
   return ranges;
 }
 
-/// The same of gates that have a matrix each.
-std::vector<HeadRange> gated_delta(const AuditInput& input, const std::vector<double>& gain, const std::string& mixer,
-                                   const char* a, const char* b) {
-  return gated_delta(input, row_bounds(input, mixer + a, gain), row_bounds(input, mixer + b, gain), mixer);
+/// The same of gates that have a matrix each; `norm` and `mixer` as a layer names them.
+std::vector<HeadRange> gated_delta(const AuditInput& input, std::uint64_t layer, std::uint64_t heads, const char* norm,
+                                   const char* mixer, const char* a = "a_proj.weight", const char* b = "b_proj.weight",
+                                   double offset = 0) {
+  if (input.tensors.empty()) return config_only(heads, kNoBound, input.negative);
+  const std::string prefix = prefix_of(input, layer), at = prefix + mixer;
+  const std::vector<double> gain = gain_of(input, prefix + norm, offset);
+  return gated_delta(input, row_bounds(input, at + a, gain), row_bounds(input, at + b, gain), at);
 }
 
 std::vector<HeadRange> gated_delta_net(const AuditInput& input, std::uint64_t layer) {
-  if (input.tensors.empty())
-    return config_only(input.count("num_v_heads", input.count("num_heads", 6)), kNoBound, input.negative);
-  const std::string prefix = prefix_of(input, layer);
-  return gated_delta(input, gain_of(input, prefix + "attn_norm.weight"), prefix + "attn.", "a_proj.weight",
-                     "b_proj.weight");
+  return gated_delta(input, layer, input.count("num_v_heads", input.count("num_heads", 6)), "attn_norm.weight",
+                     "attn.");
 }
 
 std::vector<HeadRange> olmo_hybrid(const AuditInput& input, std::uint64_t layer) {
-  if (input.tensors.empty())
-    return config_only(input.count("linear_num_value_heads", input.count("num_attention_heads", 30)), kNoBound,
-                       input.negative);
-  const std::string prefix = prefix_of(input, layer);
-  return gated_delta(input, gain_of(input, prefix + "input_layernorm.weight"), prefix + "linear_attn.", "a_proj.weight",
-                     "b_proj.weight");
+  return gated_delta(input, layer, input.count("linear_num_value_heads", input.count("num_attention_heads", 30)),
+                     "input_layernorm.weight", "linear_attn.");
 }
 
 /// Norms multiply by 1 + their weight.
 std::vector<HeadRange> qwen3_5(const AuditInput& input, std::uint64_t layer) {
-  if (input.tensors.empty()) return config_only(input.count("linear_num_value_heads", 32), kNoBound, false);
-  const std::string prefix = prefix_of(input, layer);
-  return gated_delta(input, gain_of(input, prefix + "input_layernorm.weight", 1), prefix + "linear_attn.",
-                     "in_proj_a.weight", "in_proj_b.weight");
+  return gated_delta(input, layer, input.count("linear_num_value_heads", 32), "input_layernorm.weight", "linear_attn.",
+                     "in_proj_a.weight", "in_proj_b.weight", 1);
 }
 
 /// The rows of b and a stand together in groups, one a key head; norms multiply by 1 + their weight.
@@ -520,11 +515,9 @@ namespace {
 
 bool is_every_layer(const AuditInput&, std::uint64_t) { return true; }
 
-HeadRange any_decay() { return {0, kNoBound, 0, kNoBound}; }
-
 /// exp(−dt e^A), dt = softplus(w·x + b) of its own rows of in_proj, within time_step_limit.
 std::vector<HeadRange> mamba2(const AuditInput& input, std::uint64_t layer) {
-  if (input.tensors.empty()) return std::vector<HeadRange>(input.count("num_heads", 128), any_decay());
+  if (input.tensors.empty()) return config_only(input.count("num_heads", 128), kNoBound, false);
   const std::string prefix = fmt::format("backbone.layers.{}.", layer), mixer = prefix + "mixer.";
   const std::vector<double> bias = input.tensors.numbers(mixer + "dt_bias"),
                             a_log = numbers_of(input, mixer + "A_log", bias.size());
@@ -552,7 +545,7 @@ std::vector<HeadRange> mamba2(const AuditInput& input, std::uint64_t layer) {
 
 /// exp(−dt e^A) of every channel and state; dt = softplus(W (X u) + b) of u, the SiLU of a convolution of the input.
 std::vector<HeadRange> mamba(const AuditInput& input, std::uint64_t layer) {
-  if (input.tensors.empty()) return {any_decay()};
+  if (input.tensors.empty()) return config_only(1, kNoBound, false);
   const std::string prefix = fmt::format("backbone.layers.{}.", layer), mixer = prefix + "mixer.";
   const std::vector<double> bias = input.tensors.numbers(mixer + "dt_proj.bias");
   const std::size_t channels = bias.size();
@@ -590,7 +583,7 @@ std::vector<HeadRange> gla(const AuditInput& input, std::uint64_t layer) {
   const std::uint64_t heads = input.count("num_heads", 4);
   const double normaliser = input.real("gate_logit_normalizer", 16);
   if (heads == 0 || !(normaliser > 0)) input.refuse("num_heads", "or \"gate_logit_normalizer\" is 0");
-  if (input.tensors.empty()) return std::vector<HeadRange>(heads, any_decay());
+  if (input.tensors.empty()) return config_only(heads, kNoBound, false);
   const std::string prefix = fmt::format("model.layers.{}.", layer), gate = prefix + "attn.gk_proj.";
   const std::vector<double> bias = input.tensors.numbers(gate + "1.bias"),
                             inner = row_bounds(input, gate + "0.weight", gain_of(input, prefix + "attn_norm.weight")),
@@ -723,7 +716,8 @@ std::string range_in_words(double rate, const char* one) {
   for (const Format& format : {Format{"fp32", 24, 254}, {"bf16", 8, 254}, {"fp16", 11, 30}}) {
     std::string& list = -std::expm1(-rate) <= std::ldexp(1, -format.digits - 1) ? rounds : lasts;
     if (!list.empty()) list += ", ";
-    list += &list == &rounds ? format.name : fmt::format("{} in {}", tokens_for(format.binades, rate), format.name);
+    list += &list == &rounds ? format.name
+                             : fmt::format("{} in {}", tokens_text(tokens_for(format.binades, rate)), format.name);
   }
   if (!lasts.empty()) lasts = ", and from the greatest number of a format to its least normal one it takes " + lasts;
   return lasts + (rounds.empty() ? "" : fmt::format("; it rounds to {} in {}", one, rounds));
@@ -737,12 +731,12 @@ void tell_fading(Audit& audit) {
         "a state that is not written again, as no decay reaches 1: over the reals at most 2^-24 of it is left after {} "
         "tokens{}. That is no limit to what can be read: norms and large weights tell it apart until it is 0, which, "
         "rounded to nearest with subnormal numbers, a decay above 1/2 never makes of it",
-        horizon(audit.all.slowest), range_in_words(audit.all.slowest, "1")));
+        tokens_text(horizon(audit.all.slowest)), range_in_words(audit.all.slowest, "1")));
   if (audit.all.flip > 0 && audit.all.flip < kNoBound)
     audit.fades.push_back(fmt::format(
-        "a sign that changes with every token, as the most negative eigenvalue is {:.9g}: over the reals at "
-        "most 2^-24 of such a part of a state is left after {} tokens{}",
-        audit.all.lowest, horizon(audit.all.flip), range_in_words(audit.all.flip, "-1")));
+        "a sign that changes with every token, as the most negative eigenvalue is {}: over the reals at most 2^-24 of "
+        "such a part of a state is left after {} tokens{}",
+        lowest_text(audit.all), tokens_text(horizon(audit.all.flip)), range_in_words(audit.all.flip, "−1")));
 }
 
 }  // namespace
@@ -754,6 +748,16 @@ std::vector<std::string> audited_model_types() {
 }
 
 double horizon(double rate) { return tokens_for(24, rate); }
+
+std::string tokens_text(double tokens) {
+  return tokens < 1e15 ? with_thousands(static_cast<std::uint64_t>(tokens)) : fmt::format("{:.3g}", tokens);
+}
+
+std::string lowest_text(const HeadRange& range) {
+  if (range.flip <= 0) return "at least −1";
+  if (range.flip < 1e-3) return fmt::format("−1 + {:.3g}", -std::expm1(-range.flip));
+  return fmt::format("{}{:.4g}", range.lowest < 0 ? "−" : "", std::abs(range.lowest));
+}
 
 Audit audit_checkpoint(const std::string& folder) {
   const FloatEnvironment environment;

@@ -136,6 +136,12 @@ std::vector<std::string> audited_model_types();
 /// Not a limit to what can be read: it is a number like others.
 double horizon(double rate);
 
+/// "54,381,853", and of more than fifteen digits the first three.
+std::string tokens_text(double tokens);
+
+/// The least eigenvalue, "−0.4548"; near to −1 with what is missing there.
+std::string lowest_text(const HeadRange& range);
+
 /// Holds one tensor in memory at a time. Throws InputError for a folder without config.json, an architecture that is
 /// not known, and tensors that do not fit.
 Audit audit_checkpoint(const std::string& folder);

@@ -857,6 +857,7 @@ std::string check_any_order(const AnyOrder& proof, const Network& network, const
     LayerCheck(proof.layers[k], proof.codewords.layers[k], network, plain, k).check();
     maps += proof.layers[k].maps.size();
   }
+  if (maps == 0) return "letters only move numbers";
   return fmt::format("{} maps and additions, in exact arithmetic", maps);
 }
 

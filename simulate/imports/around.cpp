@@ -134,9 +134,11 @@ std::vector<std::uint32_t> tokens_of(const StateDict& dict, const ImportOptions&
   std::vector<std::uint32_t> tokens = options.tokens;
   if (tokens.empty()) {
     if (count != task.alphabet().size())
-      dict.fail(fmt::format("{}{} is for {}, and {} has {} ({}): say which is which with --letters NAME=NUMBER,…",
+      dict.fail(fmt::format("{}{} is for {}, and {} has {} ({}): {}",
                             what == kOneHot ? embeddings_by_width(dict, count) : "", what, counted(count, "letter"),
-                            task.info().name, task.alphabet().size(), to_string(task.alphabet())));
+                            task.info().name, task.alphabet().size(), to_string(task.alphabet()),
+                            count > task.alphabet().size() ? "say which is which with --letters NAME=NUMBER,…"
+                                                           : "take the language that it was trained on"));
     for (std::uint32_t i = 0; i < count; ++i) tokens.push_back(i);
   }
   for (const std::uint32_t token : tokens)

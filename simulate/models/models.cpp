@@ -158,7 +158,9 @@ constexpr std::uint32_t kMaxExtent = 1 << 20;
 std::string text_of(const TensorFile& file, const char* key, const std::string& path) {
   const auto found = file.metadata.find(key);
   if (found == file.metadata.end())
-    throw InputError(path, fmt::format("its metadata has no \"{}\"; `krohn train` writes models", key));
+    throw InputError(path, fmt::format("its metadata has no \"{}\"; `krohn train` writes models, and `krohn import` "
+                                       "takes in those trained elsewhere",
+                                       key));
   return found->second;
 }
 

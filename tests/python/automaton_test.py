@@ -110,6 +110,18 @@ class Automata(unittest.TestCase):
         ):
             with self.assertRaises(ValueError):
                 call()
+        for name, call in (
+            ("count", lambda: automaton.shortest_words(-1)),
+            ("length", lambda: automaton.count(-1)),
+            ("length", lambda: automaton.count(2.5)),
+            ("samples", lambda: krohn.dataset("S3", samples=-1)),
+            ("seed", lambda: krohn.dataset("S3", samples=1, seed=-1)),
+            ("words", lambda: krohn.sample(krohn.compile("name:Z2"), words=-1)),
+            ("length", lambda: krohn.sample(krohn.compile("name:Z2"), lengths=[3, -1])),
+        ):
+            with self.assertRaisesRegex(ValueError, f"^{name} is .*, not a whole number from 0 on$"):
+                call()
+        self.assertEqual(automaton.count(np.int64(0)), 0)
         with self.assertRaises(OSError):
             automaton.save("/nowhere/at/all.dot")
         with self.assertRaises(krohn.LimitError):

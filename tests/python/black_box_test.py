@@ -194,8 +194,9 @@ class Forms(unittest.TestCase):
             (lambda: krohn.test(len, parity, initial=0), "initial state"),
             (lambda: krohn.test(krohn.BlackBox(len), parity, form="words"), "says itself"),
             (lambda: krohn.test(krohn.BlackBox(len, letters={"0": 1}), parity), "no number to '1'"),
-            (lambda: krohn.test(len, parity, length=-1), "not negative"),
+            (lambda: krohn.test(len, parity, length=-1), "length is -1, not a whole number from 0 on"),
             (lambda: krohn.extract(len, ""), "no letter"),
+            (lambda: krohn.extract(len, "ab", length=0), "length is 0, not a whole number from 1 on"),
         ):
             with self.assertRaisesRegex((ValueError, TypeError), re.escape(words)):
                 call()

@@ -191,8 +191,10 @@ class Imported(unittest.TestCase):
         self.assertEqual(krohn.verify(krohn.import_model(half, **common), max_pairs=100, long_letters=0).compared_words, 182)
         for work in (krohn.verify, krohn.evaluate, krohn.extract_model, krohn.snap, krohn.report, krohn.audit,
                      lambda net: krohn.compare(net, net), lambda net: krohn.check("c", net)):  # fmt: skip
-            with self.assertRaisesRegex(TypeError, r"Tracker is a module of PyTorch: krohn.import_model\(net"):
+            with self.assertRaisesRegex(TypeError, r"Tracker is a model of PyTorch: krohn.import_model\(net"):
                 work(plain)
+        with self.assertRaisesRegex(TypeError, r"OrderedDict is a model of PyTorch: krohn.import_model\(net"):
+            krohn.verify(plain.state_dict())
 
     @unittest.skipUnless(HAS_TORCH, "PyTorch is not installed")
     def test_norms_heads_and_residuals_are_imported(self):

@@ -144,6 +144,17 @@ TEST_CASE("automata as regular expressions, refused past a length") {
   CHECK_FALSE(std::filesystem::exists(place / "x.regex"));
 }
 
+TEST_CASE("counts of words are whole, and a language of no words is not thought a mistake in DOT") {
+  const Workplace place("counts");
+  const std::string rows = place.shell("krohn info 'regex:[A-Za-z_]\\w*' && krohn info 'regex:a'").out;
+  CHECK(contains(rows, "0 53 3339 210357 13252491 834906933 52599136779 3313745617077 …\n"));
+  CHECK(contains(rows, "0 1 0 0 0 0 0 0 0 0 0 0 0 …\n"));
+  place.write("none.regex", "[]");
+  CHECK(place.expect(0, "krohn info none.regex").err.empty());
+  place.write("none.dot", "digraph { s [shape=none]; s -> a; a -> a [label=x] }");
+  place.expect(0, "krohn info none.dot", {"2> in DOT accepting states have shape=doublecircle"});
+}
+
 TEST_CASE("elements, idempotents, relations of what the letters do") {
   const Workplace place("elements");
   place.write("s.g", "S := Semigroup([Transformation([2,3,1,4]), Transformation([1,1,3,4])]);\n");
@@ -152,6 +163,11 @@ TEST_CASE("elements, idempotents, relations of what the letters do") {
                 "\"identity_in_semigroup\": true"});  // the fourth point is fixed, and kept
   CHECK(contains(place.shell("krohn elements 'regex:(ab)*' --idempotents").out, "idempotent"));
   CHECK(place.shell("krohn elements 'regex:a{3}' --relations --alphabet a").out == "aaaaa = aaaa\n");
+  // The empty word is no letter, and 1 is one here.
+  CHECK(place.shell("krohn elements name:parity --relations").out == "0 = ε\n11 = ε\n");
+  CHECK(contains(place.shell("krohn elements name:parity").out, "  ε  [0,1]  idempotent\n  1  [1,0]\n"));
+  CHECK(contains(place.shell("krohn elements name:parity --word ''").out, "word      ε\n  shortest  ε\n"));
+  CHECK(contains(place.shell("krohn info name:tomita4 --monoid").out, "1 column, holds ε; above D1"));
   const Outcome word = place.shell("krohn elements s.g --word aaaa");
   CHECK(contains(word.out, "shortest  a\n"));
   CHECK(contains(word.out, "period 3"));

@@ -26,7 +26,8 @@ TEST_CASE("extract writes the minimal automaton of a compiled language") {
   CHECK(found["exact"] == true);
   CHECK(found["equal"] == true);
   CHECK(contents(place / "again.json") == contents(place / "minimal.json"));
-  place.expect(1, "krohn extract abb.safetensors -o other.dot --against 'regex:(a|b)*ab'", {"they differ on \"ab\""});
+  place.expect(1, "krohn extract abb.safetensors -o other.dot --against 'regex:(a|b)*ab'",
+               {"the extracted automaton differs from regex:(a|b)*ab on \"ab\""});
   place.expect(3, "krohn extract abb.safetensors -o few.dot --most 3");
   CHECK(!std::filesystem::exists(place / "few.dot"));
 }

@@ -113,8 +113,8 @@ TEST_CASE("verify in an evaluation order: exact weights in every association, ro
   place.make("krohn compile name:S5 -o s5.safetensors");
   place.make("krohn compile name:Z60 --construction rotation -o z60.safetensors");
   place.expect(0, "krohn verify s5.safetensors --precision bf16 --order scan --length 1e4",
-               {"proved for all lengths, in every association of the letters' stored matrices", "scan evaluation",
-                "all correct"});
+               {"proved for words of every length, in every association of the letters' stored matrices",
+                "scan evaluation", "all correct"});
 
   const json certificate =
       place.report(1, "krohn verify z60.safetensors --precision bf16 --order scan --max-pairs 1e6 --json")["verdict"];

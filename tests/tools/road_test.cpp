@@ -299,6 +299,8 @@ TEST_CASE("explain lists every construction") {
   int chosen = 0;
   for (const auto& row : plans) chosen += row["chosen"].get<bool>() ? 1 : 0;
   CHECK(chosen == 1);
+  CHECK(contains(contents(KROHN_ROOT "/README.md"),
+                 "[" + std::to_string(plans.size()) + " constructions](docs/build.md)"));
 }
 
 TEST_CASE("info states facts of the language") {

@@ -299,8 +299,9 @@ TEST_CASE("a cell that does not forget disturbances is trained on until it does,
                {"measured along 32 words: of a small disturbance of its memory ", "--contract 3"});
   CHECK(contains(place.shell("krohn verify plain --max-pairs 20000 --json").out, "\"contraction\": {"));
   const std::string on = gru + "--rates 3e-3 --steps 1500 --certify --any-order --precision bf16 -o proved --init ";
-  place.expect(0, on + "plain --contract 3",
-               {"proved for words of every length, in bf16, with fp32 sums in any order", "; as trained, nothing rounded"});
+  place.expect(
+      0, on + "plain --contract 3",
+      {"proved for words of every length, in bf16, with fp32 sums in any order", "; as trained, nothing rounded"});
   CHECK(contains(contents(place / "proved/run.json"), "\"any_order\": true,\n  \"precision\": \"bf16\","));
   CHECK(contains(contents(place / "proved/run.json"), "\"contract\": 3.0,"));
   CHECK(contents(place / "proved/parameters.safetensors") == contents(place / "proved/trained.safetensors"));
@@ -333,7 +334,7 @@ TEST_CASE("a cell that does not forget disturbances is trained on until it does,
   CHECK(contains(place.shell(on + "plain --contract 2").err, "another run"));
   CHECK(contains(place.shell(on + "proved --contract 3").err, "another run"));
   place.expect(2, line + "lstm:hidden=16 --init plain -o no",
-               {"plain holds gru:layers=1,hidden=16,inputs=16, not lstm:"});
+               {"plain holds another model than lstm:layers=1,hidden=16,inputs=16; take --model gru:"});
   CHECK(contains(place.shell(line + "bilinear --contract 3 -o no").err, "only cells can"));
   CHECK(contains(place.shell(gru + "--contract 3 --device cuda -o no").err, "take --device cpu"));
   CHECK(contains(place.shell(gru + "--certify --any-order -o no").err, "add --contract 3"));

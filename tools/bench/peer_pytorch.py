@@ -113,25 +113,21 @@ def cascade(model, layers):
     following = [model[f"layers.{k}.next"].flatten() for k in range(layers - 1)]
     width = [matrix.shape[1] for matrix in a]
 
-    def gathers(state, letters):
-        context, after = letters, []
-        for k in range(layers):
-            action = action_of[k][context]
-            h = state[k]
-            if k + 1 < layers:
-                context = following[k][context * width[k] + h.argmax(1)]
-            after.append(h.gather(1, source[k][action]) * kept[k][action] + b[k][action].squeeze(2))
-        return tuple(after)
+    def layer_by_layer(step):
+        def move(state, letters):
+            context, after = letters, []
+            for k in range(layers):
+                action = action_of[k][context]
+                h = state[k]
+                if k + 1 < layers:
+                    context = following[k][context * width[k] + h.argmax(1)]
+                after.append(step(k, action, h))
+            return tuple(after)
 
-    def products(state, letters):
-        context, after = letters, []
-        for k in range(layers):
-            action = action_of[k][context]
-            h = state[k]
-            if k + 1 < layers:
-                context = following[k][context * width[k] + h.argmax(1)]
-            after.append(torch.baddbmm(b[k][action], a[k][action], h.unsqueeze(2)).squeeze(2))
-        return tuple(after)
+        return move
+
+    gathers = layer_by_layer(lambda k, action, h: h.gather(1, source[k][action]) * kept[k][action] + b[k][action].squeeze(2))
+    products = layer_by_layer(lambda k, action, h: torch.baddbmm(b[k][action], a[k][action], h.unsqueeze(2)).squeeze(2))
 
     def states(state):
         node = torch.zeros(WORDS, dtype=torch.long)

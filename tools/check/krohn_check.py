@@ -2199,7 +2199,7 @@ def main(arguments):
         print(f"undecided: {str(reason) or 'there is not enough memory'}")
         return 3
     except OSError as error:
-        print(f"bad input: {error}", file=sys.stderr)
+        print(f"bad input: {error.filename}: {error.strerror}", file=sys.stderr)
         return 2
     except Exception as error:  # what nothing above foresaw establishes nothing
         print(f"bad input: the checker broke down ({type(error).__name__}: {error})", file=sys.stderr)

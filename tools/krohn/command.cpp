@@ -105,8 +105,8 @@ std::string surplus(const CLI::App& verb) {
     }
   }
   if (left.empty()) return {};
-  return fmt::format("{} has no place for {}; quote an argument that has spaces in it", verb.get_name(),
-                     quoted_list(left));
+  return fmt::format("{} has no place for {}; quote an argument with spaces or with signs of the shell, such as *",
+                     verb.get_name(), quoted_list(left));
 }
 
 /// The command-line library's complaint, in the words of this command. The texts of its errors begin with the name

@@ -53,11 +53,13 @@ std::string claim_of_asked_words(const Certificate& certificate) {
             ? "with "
             : fmt::format("in {}, with fp32 ", to_string(certificate.arithmetic)));
   if (certificate.holds_in_any_order() && certificate.arithmetic.is_integer())
-    return "proved for all lengths, in any order of evaluation, fused or not, with sums in any wider integers";
+    return "proved for words of every length, in any order of evaluation, fused or not, with sums in any wider "
+           "integers";
   if (certificate.holds_in_any_order())
-    return "proved for all lengths, in any order of evaluation, with or without FMA, in this or any wider format";
+    return "proved for words of every length, in any order of evaluation, with or without FMA, in this or any wider "
+           "format";
   if (certificate.holds_in_every_association())
-    return "proved for all lengths, in every association of the letters' stored matrices";
+    return "proved for words of every length, in every association of the letters' stored matrices";
   if (certificate.is<Proved>()) return "proved for words of every length";
   if (certificate.length() > 0)
     return fmt::format("proved for words of up to {}; undecided beyond", counted(certificate.length(), "letter"));

@@ -139,6 +139,8 @@ TEST_CASE("words are read and written back") {
   CHECK(cycles.parse_word("(1 2), (1,2 3) ()") == Word{0, 1, 2});
   CHECK_THROWS_WITH_AS(cycles.parse_word("(1 2) (1 3)"), doctest::Contains("symbol 2 of the word, \"(1 3)\" at byte 6"),
                        InputError);
+  CHECK_THROWS_WITH_AS(cycles.parse_word("(1 2)()"), doctest::Contains("; blanks stand between letters of such names"),
+                       InputError);
 }
 
 TEST_CASE("options are read as characters, ranges, words and presets") {

@@ -331,7 +331,8 @@ TEST_CASE("a named character is a letter of its own, out of a class") {
 }
 
 TEST_CASE("operators that stick to a name are refused, not read as a name") {
-  for (const char* formula : {"Fa", "GFa -> FGb", "X p & Xp1"}) CHECK_THROWS_AS(ltlf_automaton(formula), InputError);
+  for (const char* formula : {"Fa", "GFa -> FGb", "X p & Xp1"})
+    CHECK_THROWS_WITH_AS(ltlf_automaton(formula), doctest::Contains("write blanks behind its operators"), InputError);
   for (const char* formula : {"\"Fa\"", "Grant", "Fail", "F Grant", "a", "Xp1x"})
     CHECK_NOTHROW(ltlf_automaton(formula));
 }

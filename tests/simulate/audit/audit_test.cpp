@@ -331,7 +331,7 @@ TEST_CASE("a DeltaNet can hold for ever, and its flag may have been ignored") {
   CHECK(audit.all.lowest == doctest::Approx(-std::tanh(2.0)).epsilon(1e-12));
   CHECK(audit.all.flip == doctest::Approx(-std::log(std::tanh(2.0))).epsilon(1e-12));
   CHECK(one_says(audit.flags, "ignored by flash-linear-attention until April 2026"));
-  CHECK_FALSE(one_says(audit.fades, "rounds to -1"));
+  CHECK_FALSE(one_says(audit.fades, "rounds to −1"));
   CHECK_FALSE(one_says(audit.fades, "a state that is not written again"));
   CHECK_FALSE(one_says(audit.never, "parity of words"));
   made.config["allow_neg_eigval"] = false;
@@ -362,6 +362,18 @@ TEST_CASE("what has faded is there: a sign is told at many horizons, and by roun
   for (int token = 0; token < 2'000'000; ++token) state *= decay;
   CHECK(state > 0);
   CHECK(state * decay == state);
+}
+
+TEST_CASE("tokens have separators up to fifteen digits, and the least eigenvalue says what −1 lacks") {
+  CHECK(tokens_text(54'381'853) == "54,381,853");
+  CHECK(tokens_text(999'999'999'999'999) == "999,999,999,999,999");
+  CHECK(tokens_text(1e15) == "1e+15");
+  const auto lowest = [](double flip) { return lowest_text({0, kNoBound, -std::exp(-flip), flip}); };
+  CHECK(lowest(0) == "at least −1");
+  CHECK(lowest(1.7e-24) == "−1 + 1.7e-24");
+  CHECK(lowest(9.99e-4) == "−1 + 0.000999");
+  CHECK(lowest(1e-3) == "−0.999");
+  CHECK(lowest_text({}) == "0");
 }
 
 TEST_CASE("factors round to 1 in the formats in which they are nearer to it than half a unit") {

@@ -76,17 +76,11 @@ class MeasuredCheckpoint final : public MeasuredModel {
   CheckpointModel network_;
 };
 
-std::string path_of_model(const std::string& folder) {
-  const std::filesystem::path path(file_of_run(folder));
-  std::error_code error;
-  return std::filesystem::is_directory(path, error) ? (path / "parameters.safetensors").string() : path.string();
-}
-
 /// On samples of its task.
 class MeasuredRun final : public MeasuredModel {
  public:
   explicit MeasuredRun(const MeasureOptions& options)
-      : options_(options), subject_(load_trained_subject(path_of_model(options.folder), options.reading)) {
+      : options_(options), subject_(load_trained_subject(file_of_run(options.folder), options.reading)) {
     on_cuda = wants_cuda(options.device);
     const Task& of = *subject_.task;
     const SequenceModel<float>& trained = *subject_.trained.model;
@@ -140,11 +134,12 @@ class MeasuredRun final : public MeasuredModel {
 
 std::unique_ptr<MeasuredModel> load_measured_model(const MeasureOptions& options) {
   if (is_checkpoint_folder(options.folder)) return std::make_unique<MeasuredCheckpoint>(options);
+  require_model(file_of_run(options.folder), "eval");
   return std::make_unique<MeasuredRun>(options);
 }
 
 LengthRange trained_lengths(const std::string& folder) {
-  const std::filesystem::path path = std::filesystem::path(path_of_model(folder)).parent_path() / "run.json";
+  const std::filesystem::path path = std::filesystem::path(file_of_run(folder)).parent_path() / "run.json";
   if (!std::filesystem::is_regular_file(path)) return {};
   const auto run = nlohmann::json::parse(read_file(path.string()), nullptr, false);
   const auto lengths = run.is_object() ? run.find("lengths") : run.end();

@@ -31,7 +31,13 @@ bool is_file(const fs::path& path) {
 /// says what can be done with it.
 void refuse_without_model(const std::string& folder) {
   const fs::path record = fs::path(folder) / "run.json";
-  if (!is_file(record)) return;
+  if (!is_file(record)) {
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
+      if (entry.path().filename().string().starts_with(kCheckpointOfRun))
+        throw InputError(folder, "its training has not ended; the command that began it goes on with it");
+    return;
+  }
   const auto run = nlohmann::json::parse(read_file(record.string()), nullptr, false);
   const std::string model = run.is_object() ? run.value("model", nlohmann::json()).dump() : "";
   constexpr std::string_view kPrefix = "\"torch:";

@@ -19,8 +19,11 @@ namespace krohn {
 
 /// For a folder that `krohn train` wrote, the trained model, "RUN/parameters.safetensors", whatever its family; any
 /// other name as it is. "RUN/network.safetensors", its recurrence with another decoder (network_of), is asked for by
-/// name. Throws InputError for a folder whose model PyTorch trained.
+/// name. Throws InputError for a folder whose model PyTorch trained, and for one whose training has not ended.
 std::string file_of_run(const std::string& name);
+
+/// The beginning of the names of files from which training goes on.
+inline constexpr std::string_view kCheckpointOfRun = "checkpoint-rate=";
 
 /// The files of an old folder that must not remain beside other parameters.
 std::vector<std::string_view> files_beside_parameters();

@@ -19,6 +19,7 @@
 #include "krohn/simulate/check/sha256.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/tasks/tasks.h"
+#include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/report/output.h"
 
 namespace krohn {
@@ -26,8 +27,7 @@ namespace krohn {
 Automaton load_operand(const std::string& name, const LanguageOptions& options) {
   std::error_code error;
   // Folders are refused, or a checkpoint's language is found, in one place.
-  if (is_model_name(name) || std::filesystem::is_directory(name, error))
-    return load_subject(name, options, stderr).automaton;
+  if (is_model_name(name) || std::filesystem::is_directory(name, error)) return load_subject(name, options).automaton;
   return load_automaton(name, options);
 }
 
@@ -41,12 +41,27 @@ namespace fs = std::filesystem;
   std::error_code error;
   if (fs::exists(folder / "config.json", error))
     throw InputError(name, "a checkpoint without automaton.json, which `krohn verify FOLDER --against LANGUAGE` takes");
-  if (fs::exists(folder / "parameters.safetensors", error))
+  if (file_of_run(name) != name)
     throw InputError(
         name,
         "a folder of `krohn train`, which `krohn run`, `eval`, `verify`, `extract`, `snap` and `compare` take; for its "
         "language extract it first: `krohn extract FOLDER -o LEARNED.dot`");
   throw InputError(name, "a folder; a language is a file, regex:EXPRESSION or name:FAMILY");
+}
+
+/// Throws InputError for an option about languages of another kind, which would be given in vain.
+void refuse_in_vain(const std::string& name, bool names_letters, const LanguageOptions& options) {
+  const std::string_view prefix = prefix_of_language(name);
+  if (prefix == kExpressionPrefix) return;  // of operands of any kind
+  const auto refuse = [&](bool is_given, const char* option, const char* kind) {
+    if (is_given) throw InputError(option, fmt::format("not for {}, but for {}", title(name), kind));
+  };
+  refuse(options.alphabet && !names_letters, "--alphabet",
+         "regular expressions and formulas; `expr:over(LANGUAGE, LETTERS)` adds letters to any language");
+  refuse(options.generators && prefix != kNamePrefix, "--generators", "groups, as in name:S5");
+  const bool is_of_file = options.format || options.symbols || options.semigroup || options.mealy_as_labels ||
+                          options.epsilon || options.no_epsilon;
+  refuse(is_of_file && !prefix.empty(), "--format, --symbols, --semigroup, --mealy-as-labels, --epsilon", "files");
 }
 
 void remark_on_acceptance(const Subject& subject, std::FILE* to) {
@@ -171,28 +186,28 @@ std::string file_of_torch_folder(const std::string& name) {
 
 void require_model(const std::string& name, const std::string& verb) {
   if (is_model_name(name)) return;
-  std::string kind;
+  std::error_code error;
+  const bool is_missing = prefix_of_language(name).empty() && !fs::exists(name, error) && !error;
+  std::string kind = is_missing ? "no such file or folder; " : "";
   std::array<char, 16> beginning{};
   if (std::ifstream file(name, std::ios::binary); file) {
     file.read(beginning.data(), beginning.size());
     kind = kind_of_binary({beginning.data(), static_cast<std::size_t>(file.gcount())});
+    if (!kind.empty()) kind = "this is " + kind + ". ";
   }
-  if (!kind.empty()) kind = "this is " + kind + ". ";
   constexpr std::array kOfTorch{".pt", ".pth", ".bin", ".ckpt"};
   const bool is_of_torch = std::ranges::find(kOfTorch, fs::path(name).extension()) != kOfTorch.end();
-  if (verb == "import" || is_of_torch || !kind.empty())
-    throw InputError(name,
-                     fmt::format("{}{} takes {}: in Python, safetensors.torch.save_file(model.state_dict(), "
-                                 "\"model.safetensors\") writes the weights of a PyTorch model, and `krohn import "
-                                 "model.safetensors --as KIND --against LANGUAGE -o FOLDER` reads them{}",
-                                 kind, verb,
-                                 verb == "import" ? "the weights of a model"
-                                                  : "a .safetensors model, a folder of `krohn train` or a checkpoint",
-                                 verb == "import" ? "" : fmt::format("; then `krohn {} FOLDER`", verb)));
-  throw InputError(
-      name, fmt::format("{}{} takes a .safetensors model, a folder of `krohn train` or a checkpoint; `krohn compile` "
-                        "makes a model of a language",
-                        kind, verb));
+  const bool is_import = verb == "import";
+  std::string next = "; `krohn compile` makes a model of a language";
+  if (is_import || is_of_torch || kind.ends_with(". "))
+    next =
+        ": in Python, safetensors.torch.save_file(model.state_dict(), \"model.safetensors\") writes the weights of a "
+        "PyTorch model, and `krohn import model.safetensors --as KIND --against LANGUAGE -o FOLDER` reads them" +
+        (is_import ? "" : fmt::format("; then `krohn {} FOLDER`", verb));
+  throw InputError(name, fmt::format("{}{} takes {}{}", kind, verb,
+                                     is_import ? "the weights of a model"
+                                               : "a .safetensors model, a folder of `krohn train` or a checkpoint",
+                                     next));
 }
 
 bool is_model_name(const std::string& name) {
@@ -202,23 +217,24 @@ bool is_model_name(const std::string& name) {
 
 Subject load_subject(const std::string& given, const LanguageOptions& options, std::FILE* remarks) {
   const std::string name = file_of_torch_folder(given);
-  if (is_model_name(name)) {
-    Network network = load_network(name);
-    Dfa automaton = network.automaton;
-    return {name, std::move(automaton), std::move(network)};
-  }
   const std::string_view prefix = prefix_of_language(name);
   const bool is_file = prefix.empty();
   const bool is_regex = prefix == kRegexPrefix || prefix == kSearchPrefix ||
                         (is_file && (options.format == "regex" || name.ends_with(".regex")));
   const bool names_letters = is_regex || is_temporal(prefix);
+  if (remarks != nullptr) refuse_in_vain(name, names_letters, options);
+  if (is_model_name(name)) {
+    Network network = load_network(name);
+    Dfa automaton = network.automaton;
+    return {name, std::move(automaton), std::move(network)};
+  }
   std::error_code error;
   // The language of a checkpoint is the automaton beside it.
   if (is_file && is_checkpoint_folder(name) && fs::exists(fs::path(name) / "automaton.json", error))
     return {name, read_automaton_file((fs::path(name) / "automaton.json").string()), std::nullopt, false};
   if (is_file && fs::is_directory(name, error)) refuse_folder(name);
   Subject subject{name, load_language(name, options), std::nullopt, names_letters && !options.alphabet};
-  if (is_file && remarks != nullptr) remark_on_acceptance(subject, remarks);
+  if (is_file && !is_regex && remarks != nullptr) remark_on_acceptance(subject, remarks);
   return subject;
 }
 

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -463,13 +465,13 @@ int classify_stream(const StreamOptions& options) {
   for (std::size_t i = 0; i < options.subjects.size(); ++i)
     if (!done.contains(options.subjects[i])) left.push_back(i);
   std::FILE* out = options.output.empty() ? stdout : std::fopen(options.output.c_str(), "ab");
-  if (out == nullptr) throw SystemError(fmt::format("{}: cannot be written", options.output));
+  if (out == nullptr) throw SystemError(fmt::format("{}: cannot write: {}", options.output, std::strerror(errno)));
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> closing(out == stdout ? nullptr : out, std::fclose);
   work_through(work, left, LineOrder::kOfItems, [&](std::uint64_t, const std::string& made) {
     const std::string line = made + "\n";
     if (std::fwrite(line.data(), 1, line.size(), out) != line.size() || std::fflush(out) != 0)
-      throw SystemError(
-          fmt::format("{}: cannot be written", options.output.empty() ? "standard output" : options.output));
+      throw SystemError(fmt::format("{}: cannot write: {}", options.output.empty() ? "standard output" : options.output,
+                                    std::strerror(errno)));
     summary.add(line);
   });
   fmt::print(out == stdout ? stderr : stdout, "{}", summary.text());

@@ -222,8 +222,8 @@ TrainingJob make_job(const TrainArguments& options, const Task& task, const Star
   const auto prepare = [&](SequenceModel<float>& model) {
     if (start.model != nullptr) {
       if (start.model->name() != model.name())
-        throw InputError("--init", fmt::format("{} holds {}, not {}; ask for that by --model", visible(options.init),
-                                               start.model->name(), model.name()));
+        throw InputError("--init", fmt::format("{} holds another model than {}; take --model {}", visible(options.init),
+                                               model.name(), start.model->name()));
       model.load(start.model->tensors());
     } else if (start.network) {
       initialise_from(model, *start.network, task);
@@ -232,7 +232,7 @@ TrainingJob make_job(const TrainArguments& options, const Task& task, const Star
     }
     if (options.perturb > 0) perturb(model, options.perturb, seed);
   };
-  const std::string file = fmt::format("checkpoint-rate={}-seed={}.safetensors", rate, seed);
+  const std::string file = fmt::format("{}{}-seed={}.safetensors", kCheckpointOfRun, rate, seed);
   TrainingJob job{training, (fs::path(options.output) / file).string(),
                   std::make_unique<Trainer>(task, options.model, training, prepare)};
   std::error_code error;

@@ -27,11 +27,6 @@ std::string decay_text(double rate, bool is_reached) {
   return rate < 1e-3 ? fmt::format("1 − {:.3g}", -std::expm1(-rate)) : fmt::format("{:.4g}", std::exp(-rate));
 }
 
-std::string tokens_text(double tokens) {
-  if (tokens == kNoBound) return "no limit";
-  return tokens < 1e15 ? with_thousands(static_cast<std::uint64_t>(tokens)) : fmt::format("{:.3g}", tokens);
-}
-
 /// A number, or null for none.
 nlohmann::ordered_json number(double value) {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
@@ -79,9 +74,8 @@ void print_title(const std::string& folder, const Audit& audit) {
 std::vector<std::string> range_row(std::vector<std::string> cells, const HeadRange& range) {
   cells.push_back(decay_text(range.fastest, true));
   cells.push_back(decay_text(range.slowest, range.fastest <= 0));
-  cells.push_back(range.flip < 1e-3 && range.flip > 0 ? fmt::format("−1 + {:.3g}", -std::expm1(-range.flip))
-                                                      : fmt::format("{:.4g}", range.lowest));
-  cells.push_back(tokens_text(horizon(range.slowest)));
+  cells.push_back(lowest_text(range));
+  cells.push_back(horizon(range.slowest) == kNoBound ? "no limit" : tokens_text(horizon(range.slowest)));
   return cells;
 }
 
@@ -98,8 +92,8 @@ void report_audit(const std::string& folder, const Audit& audit) {
   for (const std::string& fading : audit.fades) line("fades: " + fading);
   if (audit.never.empty()) line("no language is excluded");
   if (audit.recurrent.size() < audit.layers)
-    line(fmt::format("said of the recurrent layers alone; {} others attend, and are not judged",
-                     audit.layers - audit.recurrent.size()));
+    line(fmt::format("said of the recurrent layers alone; not judged: {} of attention",
+                     counted(audit.layers - audit.recurrent.size(), "layer")));
   line("formula: " + audit.source);
 }
 

@@ -50,6 +50,7 @@ ComparedModel load_compared(const std::string& given, const LanguageOptions& rea
     if (!reads_letters) return compared_model(given, load_network(name));
     return compared_model(given, load_machine(name, reading, widest_precision(name)));
   } catch (const InputError& error) {
+    if (std::string_view(error.what()).starts_with(name)) throw;
     throw InputError(name, error.what());
   }
 }
@@ -180,6 +181,10 @@ int compare(const CompareArguments& options) {
   if (!options.plot.empty()) require_plot_name(options.plot);
   const ComparedModel learned = load_compared(options.learned, options.reading),
                       exact = load_compared(options.exact, options.reading);
+  if (exact.spectrum.coordinates == 0)
+    throw InputError(options.exact,
+                     "its letters act by no matrices, as in nonlinear cells, so that it has no "
+                     "eigenvalues to compare with; `krohn compile` writes networks that have");
   const std::vector<LetterComparison> letters = compare_letters(learned, exact, options.weight);
   if (!options.plot.empty() && learned.spectrum.coordinates == 0)
     throw InputError(

@@ -30,6 +30,8 @@ struct ElementsArguments {
 
 using Element = TransformationMonoid::Element;
 
+std::string or_epsilon(const std::string& word) { return word.empty() ? "ε" : visible(word); }
+
 std::string word_text(const Dfa& dfa, const TransformationMonoid::Word& word) {
   return dfa.alphabet().format_word(Word(word.begin(), word.end()));
 }
@@ -74,8 +76,8 @@ int print_element(const ElementsArguments& options, const Dfa& dfa, const Transf
                 {"image", image}});
     return kDone;
   }
-  fmt::print("{}", format_table({{"word", *options.word},
-                                 {"shortest", word_text(dfa, monoid.word(element))},
+  fmt::print("{}", format_table({{"word", or_epsilon(*options.word)},
+                                 {"shortest", or_epsilon(word_text(dfa, monoid.word(element)))},
                                  {"index", fmt::format("{}, period {}{}", index, period,
                                                        monoid.is_idempotent(element) ? ": idempotent" : "")},
                                  {"image", image.dump()}}));
@@ -88,7 +90,7 @@ int print_relations(const ElementsArguments& options, const Dfa& dfa, const Tran
   for (const Relation& relation : complete_presentation(monoid)) {
     const std::string left = word_text(dfa, relation.left), right = word_text(dfa, relation.right);
     list.push_back({left, right});
-    if (!options.json) fmt::print("{} = {}\n", visible(left), right.empty() ? "1" : visible(right));
+    if (!options.json) fmt::print("{} = {}\n", or_epsilon(left), or_epsilon(right));
   }
   if (options.json) print_json({{"subject", options.subject}, {"relations", list}});
   return kDone;
@@ -106,7 +108,7 @@ int print_elements(const ElementsArguments& options, const Dfa& dfa, const Trans
     if (options.json)
       list.push_back({{"word", word}, {"idempotent", idempotent}, {"image", image}});
     else
-      rows.push_back({e == 0 ? "1" : visible(word), image.dump(), idempotent ? "idempotent" : ""});
+      rows.push_back({or_epsilon(word), image.dump(), idempotent ? "idempotent" : ""});
   }
   const bool reached = monoid.complete() && identity_is_reached(monoid);
   if (options.json) {

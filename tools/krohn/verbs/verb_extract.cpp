@@ -78,10 +78,10 @@ nlohmann::ordered_json computes(const Extraction& found, const Expected& expecte
 
 std::string relation(const Extraction& found, const Expected& expected) {
   if (expected.difference)
-    return fmt::format("the automaton is not that of {}: they differ on {}", expected.name,
+    return fmt::format("the extracted automaton differs from {} on {}", expected.name,
                        quoted_word(expected.alphabet, *expected.difference));
   if (found.is_exact()) return fmt::format("computes {}", expected.name);
-  return fmt::format("the automaton is that of {}{}", expected.name,
+  return fmt::format("the extracted automaton equals {}{}", expected.name,
                      found.beyond ? ", which the model does not compute: see the word above"
                                   : ", by the words that were read; longer ones can differ");
 }

@@ -160,10 +160,14 @@ void add_facts(const Subject& subject, const LanguageOptions& reading, Json& fac
   }
 }
 
-std::string joined(const Json& list) {
+/// As many whole items of a list as are shown; a list that `goes_on` never ends.
+std::string joined(const Json& list, bool goes_on = false) {
   std::string text;
-  for (const Json& item : list) text += (text.empty() ? "" : " ") + text_of(item);
-  return shortened(text, kShownList);
+  for (const Json& item : list) {
+    if (text.size() > kShownList) return text + " …";
+    text += (text.empty() ? "" : " ") + shortened(text_of(item), kShownList);
+  }
+  return text + (goes_on ? " …" : "");
 }
 
 std::string states_in_words(const Json& facts) {
@@ -203,7 +207,7 @@ void print(const Json& facts, const std::string& remark) {
                                                  shortened(facts["synchronising"]["why"], kShownList))});
   if (facts.contains("empty")) rows.push_back({"language", language_in_words(facts)});
   if (facts.contains("words_by_length"))
-    rows.push_back({"words", "of length 0, 1, 2, …: " + joined(facts["words_by_length"]) + " …"});
+    rows.push_back({"words", "of length 0, 1, 2, …: " + joined(facts["words_by_length"], true)});
   if (facts.contains("group"))
     for (const auto& row : group_rows(facts["group"])) rows.push_back(row);
   else if (facts.contains("letters") && !facts["permutation_automaton"])

@@ -121,7 +121,7 @@ nlohmann::ordered_json training_json(const TrainArguments& options, const Task& 
 }
 
 void report_certified(const nlohmann::ordered_json& runs) {
-  fmt::print("Loss and accuracy are the trained models', before they were rounded.\n");
+  fmt::print("Loss and accuracy are measured before any rounding.\n");
   for (const auto& run : runs) {
     const auto& certified = run["certified"];
     const std::string which =
@@ -299,8 +299,7 @@ int train(TrainArguments options) {
   if (options.task.empty()) throw InputError("train needs TASK: one of `krohn tasks --list`, or a language");
   require_output(options.output, "the run", "FOLDER");
   options.training.optimiser.schedule = parse_schedule(options.schedule);
-  if (options.any_order)
-    options.training.any_order_in = parse_precision(options.precision);
+  if (options.any_order) options.training.any_order_in = parse_precision(options.precision);
   const bool is_rival = options.model.starts_with(kRivalPrefix);
   if (options.device == "auto" &&
       (options.certify || options.training.contract > 0 || is_rival || options.shards.any()))

@@ -14,6 +14,13 @@ def as_array(values: Any) -> np.ndarray:
     return np.asarray(values)
 
 
+def require_counts(least: int = 0, /, **given: Any) -> None:
+    """Raises ValueError that names the first of `given` that is no whole number, or below `least`."""
+    for name, value in given.items():
+        if not isinstance(value, (int, np.integer)) or value < least:
+            raise ValueError(f"{name} is {value!r}, not a whole number from {least} on")
+
+
 def is_module(value: Any) -> bool:
     """Tells whether it is a `torch.nn.Module`. PyTorch is not imported to find out."""
     return all(hasattr(value, name) for name in ("state_dict", "named_parameters", "forward", "training"))

@@ -80,8 +80,8 @@ class _Operands:
             path = self.file(ending, name)
             value.save(path)
             return path
-        if is_module(value):
-            raise TypeError(f"{type(value).__name__} is a module of PyTorch: krohn.import_model(net, kind=…, against=…) makes a run "
+        if is_module(value) or (isinstance(value, dict) and any(hasattr(part, "shape") for part in value.values())):
+            raise TypeError(f"{type(value).__name__} is a model of PyTorch: krohn.import_model(net, kind=…, against=…) makes a run "
                             "of its weights, which every function about trained models takes; krohn.test(net, …) tests it as it is")
         return _text_of(value)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from krohn import _krohn
 from krohn._krohn import counted
-from krohn.arrays import as_indices, as_words, own
+from krohn.arrays import as_indices, as_words, own, require_counts
 from krohn.asking import Facts, facts_of
 from krohn.picture import Picture, inline
 
@@ -159,10 +159,12 @@ class Automaton:
 
     def shortest_words(self, count: int) -> List[str]:
         """The first accepted words, shorter ones first."""
+        require_counts(count=count)
         return self._core.shortest_words(count)
 
     def count(self, length: int) -> int:
         """How many words of this length are accepted, exactly."""
+        require_counts(length=length)
         return int(self._core.count(length))
 
     @property

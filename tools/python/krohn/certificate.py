@@ -7,7 +7,7 @@ from typing import Any, Dict, Optional, Sequence, Union
 import numpy as np
 
 from krohn import _krohn
-from krohn.arrays import own
+from krohn.arrays import own, require_counts
 from krohn.asking import Facts, ask, facts_of
 from krohn.automaton import Language
 from krohn.network import Network
@@ -138,5 +138,8 @@ def sample(
 ) -> Facts:
     """How often the network agrees with its automaton on random words: `lengths`, a row for each length, and
     `first_error`, the first letter after which it was wrong, or None."""
+    require_counts(words=words, seed=seed)
+    for length in lengths:
+        require_counts(length=length)
     with told(progress) as tell:
         return facts_of(_krohn.sample(network._core, precision, order, list(lengths), words, seed, tell))

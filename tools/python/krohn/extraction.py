@@ -8,7 +8,7 @@ import numpy as np
 from krohn import _krohn
 from krohn._krohn import counted
 from krohn.automaton import Automaton
-from krohn.arrays import own
+from krohn.arrays import own, require_counts
 from krohn.black_box import Asker, BlackBox, OutputsAsTheyCome, box_of
 from krohn.trial import Tester, Trial
 
@@ -76,6 +76,8 @@ def extract(
     box = box_of(f, outputs=outputs, form=form, words=words, initial=initial, batch=batch)
     if empty and box.form != "words":
         raise ValueError(f'form="{box.form}" has no answer to the empty word')
+    require_counts(1, length=length, max_states=max_states)
+    require_counts(beyond=beyond, short=short, letters=letters, seed=seed)
     return _Extractor(box, names, empty, max_states).run(length, beyond, short, letters, seed)
 
 

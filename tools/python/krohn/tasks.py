@@ -9,7 +9,7 @@ import numpy as np
 
 from krohn import _krohn
 from krohn._krohn import counted
-from krohn.arrays import own
+from krohn.arrays import own, require_counts
 from krohn.automaton import Automaton
 
 
@@ -118,6 +118,7 @@ def dataset(
     answer after every letter. Lengths are uniform in the range given. Sample `first_index + i` depends on nothing but
     the seed and its index."""
     least, greatest = (length, length) if isinstance(length, int) else length
+    require_counts(samples=samples, seed=seed, first_index=first_index, least=least, greatest=greatest)
     drawn = (samples, least, greatest, seed, first_index)
     if isinstance(task, Automaton):
         if generators is not None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from krohn._krohn import counted
 from krohn.aimed_words import AimedWords, all_words, short_lengths
+from krohn.arrays import require_counts
 from krohn.automaton import Automaton, Language
 from krohn.black_box import UNKNOWN, Asker, BlackBox, Outputs, box_of
 
@@ -135,8 +136,7 @@ def test(
     box = box_of(f, names=automaton.output_names, form=form, words=words, initial=initial, batch=batch)
     if empty and box.form != "words":
         raise ValueError(f'form="{box.form}" has no answer to the empty word')
-    if min(short, length, letters, seed) < 0:
-        raise ValueError("short, length, letters and seed are not negative")
+    require_counts(short=short, length=length, letters=letters, seed=seed)
     asker = Asker(box, automaton.letters, Outputs(automaton.output_names))
     return Tester(asker, automaton, length, letters, seed).run(short, empty)
 

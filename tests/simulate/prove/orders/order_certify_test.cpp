@@ -51,7 +51,7 @@ TEST_CASE("S_5 by its swaps: what is exact is proved in every association, in ev
         CHECK(certificate.holds_in_every_association() == !ut);
         if (!ut)
           CHECK(claim_in_words(certificate, network.automaton.alphabet()) ==
-                "proved for all lengths, in every association of the letters' stored matrices");
+                "proved for words of every length, in every association of the letters' stored matrices");
       }
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("a matrix that is exact as it is stored says nothing of its factors, w
     const Certificate scan = certify(network, in(Precision::kBf16, "scan"));
     CHECK(scan.holds_in_every_association());
     CHECK(claim_in_words(scan, network.automaton.alphabet()) ==
-          "proved for all lengths, in every association of the letters' stored matrices");
+          "proved for words of every length, in every association of the letters' stored matrices");
     CHECK(scan.evidence.find("once the letters' matrices are stored nothing rounds") != std::string::npos);
     for (const char* order : {"sequential", "chunked:64"}) {
       const Certificate by_factors = certify(network, in(Precision::kBf16, order));
