@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/draw/draw.h"

@@ -9,7 +9,6 @@
 #include <map>
 #include <optional>
 #include <ranges>
-#include <tuple>
 #include <utility>
 #include <vector>
 

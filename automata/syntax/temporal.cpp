@@ -7,7 +7,6 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>

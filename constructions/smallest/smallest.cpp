@@ -4,7 +4,6 @@
 #include <boost/multiprecision/cpp_int.hpp>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <functional>

@@ -3,7 +3,6 @@
 // next begins.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>

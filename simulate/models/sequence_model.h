@@ -4,8 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,7 +12,6 @@
 
 #include "krohn/automata/dfa/alphabet.h"
 #include "krohn/constructions/files/safetensors.h"
-#include "krohn/simulate/prove/claims/operations.h"
 #include "krohn/simulate/tasks/task.h"
 
 namespace krohn {

@@ -15,7 +15,6 @@
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
-#include "krohn/simulate/prove/verify.h"
 #include "tools/krohn/command.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/report/output.h"
