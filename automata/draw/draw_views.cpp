@@ -6,7 +6,6 @@
 #include <array>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/automata/draw/draw.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/names/named_group.h"
 

@@ -8,7 +8,6 @@
 #include <cctype>
 #include <charconv>
 
-#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/base/error.h"
 
 namespace krohn {

@@ -4,15 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/operations/nfa_operations.h"
-#include "krohn/automata/operations/operations.h"
 #include "krohn/automata/operations/questions.h"
 #include "krohn/automata/syntax/language_options.h"
 #include "krohn/groups/base/error.h"

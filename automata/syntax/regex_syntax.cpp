@@ -7,13 +7,8 @@
 #include <cctype>
 #include <map>
 #include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
-#include "krohn/automata/dfa/alphabet.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/base/error.h"
 

@@ -5,15 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdint>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
-#include "krohn/constructions/files/safetensors.h"
 #include "krohn/constructions/files/strict_json.h"
 #include "krohn/constructions/network/matrix.h"
 #include "krohn/groups/base/error.h"

@@ -1,14 +1,9 @@
 #include "krohn/simulate/check/certificate_lines.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <map>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/constructions/files/network_file.h"
-#include "krohn/constructions/files/strict_json.h"
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/check/sha256.h"
 
 namespace krohn {

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <utility>
-#include <vector>
 
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/closing/integer_code.h"

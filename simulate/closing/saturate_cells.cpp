@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -16,7 +15,6 @@
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/models.h"
-#include "krohn/simulate/run/letter_reader.h"
 
 namespace krohn {
 namespace {

@@ -6,13 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/imports/around.h"
 #include "krohn/simulate/models/bilinear_model.h"

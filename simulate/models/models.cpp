@@ -8,7 +8,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <string>
 
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/error.h"
@@ -17,7 +16,6 @@
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/dense_model.h"
 #include "krohn/simulate/models/released_model.h"
-#include "krohn/simulate/models/sequence_model.h"
 #include "krohn/simulate/models/stacked_model.h"
 #include "krohn/simulate/models/stock_model.h"
 

@@ -3,9 +3,7 @@
 #include <Eigen/Core>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
-#include <vector>
 
 #include "krohn/simulate/arithmetic/numbers.h"
 #include "krohn/simulate/arithmetic/parallel_for.h"

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <random>
 
 #include "krohn/groups/base/error.h"

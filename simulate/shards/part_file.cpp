@@ -10,7 +10,6 @@
 #include <cassert>
 #include <cerrno>
 #include <charconv>
-#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
@@ -18,8 +17,6 @@
 #include <queue>
 #include <set>
 #include <sstream>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "krohn/automata/formats/json.h"

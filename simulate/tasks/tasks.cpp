@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <memory>
 
 #include "krohn/automata/families/families.h"
 #include "krohn/automata/formats/format_file.h"
@@ -14,7 +13,6 @@
 #include "krohn/groups/base/random.h"
 #include "krohn/groups/base/record_set.h"
 #include "krohn/groups/names/named_group.h"
-#include "krohn/simulate/tasks/task.h"
 
 namespace krohn {
 

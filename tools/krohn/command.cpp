@@ -1,7 +1,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <Eigen/Core>
 #include <algorithm>
 #include <cerrno>
@@ -9,8 +8,6 @@
 #include <cstring>
 #include <new>
 #include <sstream>
-#include <string>
-#include <vector>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/base/error.h"
@@ -18,7 +15,6 @@
 #include "tools/krohn/command.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/report/output.h"
-#include "tools/krohn/verb.h"
 
 namespace krohn {
 namespace {

@@ -11,7 +11,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "krohn/groups/base/error.h"

@@ -10,7 +10,6 @@
 #include <map>
 #include <memory>
 #include <numeric>
-#include <optional>
 
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"

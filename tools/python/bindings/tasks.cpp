@@ -9,7 +9,6 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/learned/extract_automaton.h"
-#include "krohn/simulate/tasks/task.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "tools/krohn/models/tasks_written.h"
 #include "tools/krohn/report/output.h"
