@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 
 #include "krohn/groups/base/error.h"
 
@@ -270,13 +269,6 @@ std::string_view checked_text(std::string_view text, std::string_view where) {
                        fmt::format("byte 0x{:02X} is not valid UTF-8; convert the file to UTF-8", bytes[start]));
   }
   return text;
-}
-
-std::optional<std::uint64_t> parse_number(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
 }
 
 }  // namespace krohn

@@ -471,10 +471,7 @@ TensorFile to_recurrence(const Network& network, const std::string& family) {
   return file;
 }
 
-bool is_recurrence(const TensorFile& file) {
-  const auto format = file.metadata.find("format");
-  return format != file.metadata.end() && format->second == kFormat;
-}
+bool is_recurrence(const TensorFile& file) { return file.text("format") == kFormat; }
 
 Network from_recurrence(const TensorFile& file, const std::string& where) {
   const FloatEnvironment environment;

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "krohn/groups/base/error.h"
+#include "krohn/groups/base/number_text.h"
 
 namespace krohn {
 
@@ -41,12 +40,11 @@ Order::Kind parse_kind(std::string_view name, std::string_view order) {
 }
 
 std::uint32_t parse_block(std::string_view digits, std::string_view order) {
-  std::uint32_t block = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), block);
-  if (error != std::errc() || end != digits.data() + digits.size() || block == 0 || block > Order::kMaxBlock)
+  const auto block = number_in<std::uint32_t>(digits);
+  if (!block || *block == 0 || *block > Order::kMaxBlock)
     throw InputError(
         order, fmt::format("after the colon comes how many letters are taken together, 1 … {}", Order::kMaxBlock));
-  return block;
+  return *block;
 }
 
 }  // namespace

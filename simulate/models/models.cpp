@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
+#include "krohn/groups/base/number_text.h"
 #include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/dense_model.h"
@@ -79,18 +79,6 @@ void SequenceModel<Real>::load(const TensorFile& file) {
 template class SequenceModel<float>;
 template class SequenceModel<double>;
 
-namespace {
-
-template <class Number>
-std::optional<Number> number_in(std::string_view text) {
-  Number value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-}  // namespace
-
 ModelParts::ModelParts(std::string_view text, std::string grammar) : text_(text), grammar_(std::move(grammar)) {
   std::string_view rest = text_;
   family_ = rest.substr(0, rest.find(':'));
@@ -154,19 +142,16 @@ namespace {
 constexpr std::uint32_t kMaxExtent = 1 << 20;
 
 std::string text_of(const TensorFile& file, const char* key, const std::string& path) {
-  const auto found = file.metadata.find(key);
-  if (found == file.metadata.end())
+  if (!file.metadata.contains(key))
     throw InputError(path, fmt::format("its metadata has no \"{}\"; `krohn train` writes models", key));
-  return found->second;
+  return file.text(key);
 }
 
 std::uint32_t extent_of(const TensorFile& file, const char* key, const std::string& path) {
-  const std::string text = text_of(file, key, path);
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > kMaxExtent)
+  const auto value = number_in<std::uint32_t>(text_of(file, key, path));
+  if (!value || *value < 1 || *value > kMaxExtent)
     throw InputError(path, fmt::format("metadata \"{}\" is not a number from 1 to {}", key, kMaxExtent));
-  return value;
+  return *value;
 }
 
 TensorFile file_of(const std::string& task, const SequenceModel<float>& model,

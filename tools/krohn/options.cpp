@@ -7,13 +7,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <string_view>
 #include <utility>
 
 #include "krohn/groups/base/error.h"
+#include "krohn/groups/base/number_text.h"
 #include "tools/krohn/shards/list_work.h"
 
 namespace krohn {
@@ -22,11 +22,8 @@ namespace {
 /// The whole text as a finite number, or nothing.
 template <class Number>
 std::optional<Number> parsed(const std::string& text) {
-  Number number{};
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stop != end || !std::isfinite(static_cast<double>(number))) return std::nullopt;
-  return number;
+  const auto number = number_in<Number>(text);
+  return number && std::isfinite(static_cast<double>(*number)) ? number : std::nullopt;
 }
 
 std::string not_a_number(const std::string& text) {

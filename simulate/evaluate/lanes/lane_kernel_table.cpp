@@ -29,10 +29,14 @@ std::vector<InstructionSet> available_instruction_sets() {
   return sets;
 }
 
-LaneKernels lane_kernels(InstructionSet set) {
+void require_available(InstructionSet set) {
   const std::vector<InstructionSet> sets = available_instruction_sets();
   if (std::find(sets.begin(), sets.end(), set) == sets.end())
     throw InputError("this processor does not run " + to_string(set) + "; take another instruction set");
+}
+
+LaneKernels lane_kernels(InstructionSet set) {
+  require_available(set);
 #ifdef __x86_64__
   if (set == InstructionSet::kAvx512) return avx512_lane_kernels();
   if (set == InstructionSet::kAvx2) return avx2_lane_kernels();
