@@ -1,6 +1,5 @@
 #include "krohn/groups/base/atomic_file.h"
 
-#include <charconv>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -20,6 +19,7 @@
 #include <cstring>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <set>
 
 #include "krohn/groups/base/error.h"
