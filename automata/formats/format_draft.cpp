@@ -237,10 +237,8 @@ Alphabet alphabet_of_names(const std::vector<std::string>& names, std::string_vi
 }
 
 bool names_suffice(const Alphabet& alphabet) {
-  std::vector<std::string> names;
-  for (const Symbol& symbol : alphabet.symbols()) names.push_back(symbol.name);
   try {
-    return Alphabet::from_names(names) == alphabet;
+    return Alphabet::from_names(alphabet.names()) == alphabet;
   } catch (const InputError&) {  // two names that would become one character
     return false;
   }

@@ -26,8 +26,7 @@ struct CombineArguments {
 void print(const CombineArguments& options, const Dfa& dfa) {
   const auto word = shortest_accepted_word(dfa);
   if (options.json) {
-    Json json{{"expression", options.expression}, {"states", dfa.states()}, {"letters", Json::array()}};
-    for (const Symbol& symbol : dfa.alphabet().symbols()) json["letters"].push_back(symbol.name);
+    Json json{{"expression", options.expression}, {"states", dfa.states()}, {"letters", dfa.alphabet().names()}};
     json["empty"] = !word;
     json["finite"] = is_finite(dfa);
     json["universal"] = is_universal(dfa);

@@ -73,12 +73,6 @@ std::map<std::string, double> settings_of(const std::vector<std::string>& given)
   return settings;
 }
 
-std::vector<std::string> names_of(const Alphabet& alphabet) {
-  std::vector<std::string> names;
-  for (Letter letter = 0; letter < alphabet.size(); ++letter) names.push_back(alphabet.name(letter));
-  return names;
-}
-
 int import_file(ImportArguments options) {
   require_output(options.output, "the model", "FOLDER");
   if (!is_model_name(options.file)) require_model(options.file, "import");
@@ -86,7 +80,7 @@ int import_file(ImportArguments options) {
     throw InputError(options.output, "an imported model is a folder, as those of `krohn train` are; name one");
   const auto task = make_task(options.against, options.reading);
   const std::vector<std::string> labels(task->labels().begin(), task->labels().end());
-  options.import.tokens = numbers_of(options.letters, names_of(task->alphabet()), "--letters", "letter");
+  options.import.tokens = numbers_of(options.letters, task->alphabet().names(), "--letters", "letter");
   options.import.classes = numbers_of(options.classes, labels, "--classes", "answer");
   options.import.settings = settings_of(options.settings);
   const auto model = import_model(read_safetensors(options.file), options.import, *task, options.file);
