@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/number_text.h"
 
@@ -17,26 +20,15 @@ Form parse_form(std::string_view name) {
 
 namespace {
 
-std::string_view name_of(Order::Kind kind) {
-  switch (kind) {
-    case Order::Kind::kSequential:
-      return "sequential";
-    case Order::Kind::kChunked:
-      return "chunked";
-    case Order::Kind::kScan:
-      return "scan";
-    default:
-      return "doubling";
-  }
-}
+constexpr std::string_view kKinds[] = {"sequential", "chunked", "scan", "doubling"};
 
 Order::Kind parse_kind(std::string_view name, std::string_view order) {
-  for (const Order::Kind kind :
-       {Order::Kind::kSequential, Order::Kind::kChunked, Order::Kind::kScan, Order::Kind::kDoubling})
-    if (name_of(kind) == name) return kind;
-  throw InputError(order,
-                   "no evaluation order of this name; take sequential, chunked, chunked:LETTERS, scan, "
-                   "scan:LETTERS, doubling or doubling:LETTERS");
+  const auto* const kind = std::ranges::find(kKinds, name);
+  if (kind == std::end(kKinds))
+    throw InputError(order,
+                     "no evaluation order of this name; take sequential, chunked, chunked:LETTERS, scan, "
+                     "scan:LETTERS, doubling or doubling:LETTERS");
+  return static_cast<Order::Kind>(kind - kKinds);
 }
 
 std::uint32_t parse_block(std::string_view digits, std::string_view order) {
@@ -50,7 +42,7 @@ std::uint32_t parse_block(std::string_view digits, std::string_view order) {
 }  // namespace
 
 std::string to_string(Order order) {
-  const std::string_view name = name_of(order.kind);
+  const std::string_view name = kKinds[static_cast<std::size_t>(order.kind)];
   return order.block == 0 ? std::string(name) : fmt::format("{}:{}", name, order.block);
 }
 

@@ -294,16 +294,8 @@ void Trainer::resume(const TensorFile& checkpoint) {
 }
 
 std::string to_string(Trainer::State state) {
-  switch (state) {
-    case Trainer::State::kRunning:
-      return "running";
-    case Trainer::State::kStopped:
-      return "stopped early";
-    case Trainer::State::kFinished:
-      return "finished";
-    default:
-      return "diverged";
-  }
+  constexpr const char* kNames[] = {"running", "stopped early", "finished", "diverged"};
+  return kNames[static_cast<std::size_t>(state)];
 }
 
 }  // namespace krohn

@@ -7,14 +7,8 @@
 namespace krohn {
 
 std::string to_string(InstructionSet set) {
-  switch (set) {
-    case InstructionSet::kAvx512:
-      return "AVX-512";
-    case InstructionSet::kAvx2:
-      return "AVX2";
-    default:
-      return "portable";
-  }
+  constexpr const char* kNames[] = {"portable", "AVX2", "AVX-512"};
+  return kNames[static_cast<std::size_t>(set)];
 }
 
 std::vector<InstructionSet> available_instruction_sets() {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "kit_files.h"
+#include "krohn/automata/formats/json.h"
 #include "krohn/automata/language.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/checkpoints/export_checkpoint.h"

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "krohn/automata/formats/format_file.h"
+#include "krohn/automata/formats/json.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/operations/operations.h"
 #include "krohn/automata/syntax/expression.h"
