@@ -3,6 +3,7 @@
 // next begins.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>

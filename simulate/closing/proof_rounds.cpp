@@ -1,5 +1,7 @@
 #include "krohn/simulate/closing/proof_rounds.h"
 
+#include <fmt/format.h>
+
 #include <Eigen/Core>
 
 #include <algorithm>

@@ -47,10 +47,10 @@ unsigned SequenceModel<Real>::used_threads() const {
 }
 
 template <class Real>
-std::size_t SequenceModel<Real>::begin_of(std::string_view name) const {
+std::size_t SequenceModel<Real>::index_of(std::string_view name) const {
   const auto part = std::ranges::find(parts_, name, &ParameterPart::name);
   if (part == parts_.end()) throw InputError(std::string(name), "no tensor of the model has this name");
-  return begin_[static_cast<std::size_t>(part - parts_.begin())];
+  return static_cast<std::size_t>(part - parts_.begin());
 }
 
 template <class Real>

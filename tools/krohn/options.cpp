@@ -58,7 +58,7 @@ bool is_option(std::string_view argument) {
 }
 
 /// The parts between commas, empty ones too.
-std::vector<std::string> listed(const std::string& text) {
+std::vector<std::string> parts_between_commas(const std::string& text) {
   std::vector<std::string> parts{""};
   for (const char c : text)
     if (c == ',')
@@ -69,7 +69,7 @@ std::vector<std::string> listed(const std::string& text) {
 }
 
 std::string not_numbers(const std::string& text) {
-  for (const std::string& part : listed(text))
+  for (const std::string& part : parts_between_commas(text))
     if (const std::string complaint = not_a_number(part); !complaint.empty()) return complaint;
   return {};
 }
@@ -80,7 +80,7 @@ CLI::Option* add_parts(CLI::App& app, const std::string& name, const std::string
   const auto take = [start = std::move(start), read = std::move(read)](const std::vector<std::string>& uses) {
     start();
     for (const std::string& use : uses)
-      for (const std::string& part : listed(use)) read(part);
+      for (const std::string& part : parts_between_commas(use)) read(part);
   };
   return app.add_option_function<std::vector<std::string>>(name, take, description)->allow_extra_args(false);
 }
