@@ -11,6 +11,7 @@
 
 #include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/network/network.h"
+#include "krohn/simulate/prove/verify.h"
 
 namespace krohn {
 
