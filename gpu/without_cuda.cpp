@@ -6,7 +6,6 @@
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/device/device_summers.h"
 #include "krohn/gpu/device/place.h"
-#include "krohn/groups/base/error.h"
 
 namespace krohn {
 namespace {

@@ -5,12 +5,9 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <optional>
-#include <span>
 #include <unordered_map>
 #include <utility>
 
-#include "krohn/automata/cascades/cascade.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/record_set.h"
 #include "krohn/groups/base/time_limit.h"

@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <utility>
 
-#include "krohn/automata/classes/class_tests.h"
 #include "krohn/automata/dfa/graph.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/monoid/properties.h"

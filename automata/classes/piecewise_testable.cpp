@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <utility>
 
@@ -177,7 +176,7 @@ namespace {
 constexpr std::size_t kMaxVectors = 200'000;
 
 /// Where (ab)ⁿ leads in the end, in an automaton without cycles.
-State settled(const Dfa& dfa, State state, Letter a, Letter b) {
+State settled_at(const Dfa& dfa, State state, Letter a, Letter b) {
   for (;;) {
     const State next = dfa.next(dfa.next(state, a), b);
     if (next == state) return state;
@@ -321,7 +320,7 @@ std::optional<std::string> piecewise_violation(const Dfa& dfa) {
     TimeLimit::check();
     for (Letter a = 0; a < dfa.letters(); ++a)
       for (Letter b = a + 1; b < dfa.letters(); ++b) {
-        const State p = settled(dfa, dfa.next(state, a), a, b), q = settled(dfa, dfa.next(state, b), a, b);
+        const State p = settled_at(dfa, dfa.next(state, a), a, b), q = settled_at(dfa, dfa.next(state, b), a, b);
         if (p == q) continue;
         const Word once{a, b}, to = word_between(dfa, dfa.initial(), state), tells = telling_word(dfa, p, q).value();
         require_witness(dfa.next(p, a) == p && dfa.next(p, b) == p && dfa.next(q, a) == q && dfa.next(q, b) == q, "PT");

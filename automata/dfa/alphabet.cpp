@@ -232,6 +232,12 @@ Letter Alphabet::size() const { return static_cast<Letter>(table_->symbols.size(
 
 std::span<const Symbol> Alphabet::symbols() const { return table_->symbols; }
 
+std::vector<std::string> Alphabet::names() const {
+  std::vector<std::string> names;
+  for (const Symbol& symbol : symbols()) names.push_back(symbol.name);
+  return names;
+}
+
 std::optional<Letter> Alphabet::find(std::string_view name) const {
   if (const auto found = table_->by_name.find(name); found != table_->by_name.end()) return found->second;
   const auto character = single_code_point(name);

@@ -80,6 +80,8 @@ class Alphabet {
   const Symbol& operator[](Letter letter) const { return symbols()[letter]; }
   const std::string& name(Letter letter) const { return symbols()[letter].name; }
   std::span<const Symbol> symbols() const;
+  /// The letters by name, in order.
+  std::vector<std::string> names() const;
 
   /// The letter of that name, if there is one; a name of one code point also finds the class that holds it. O(1)
   /// expected, O(log ranges) for a class.

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "krohn/automata/dfa/alphabet.h"
 #include "krohn/groups/base/error.h"
 
 namespace krohn {

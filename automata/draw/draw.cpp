@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/draw/draw_views.h"
 #include "krohn/automata/formats/formats.h"
 #include "krohn/groups/base/error.h"
+#include "krohn/groups/base/number_text.h"
 
 namespace krohn {
 namespace {
@@ -32,10 +32,8 @@ void add_range(std::vector<std::string>& items, Number first, Number last, Show 
 
 /// The number that a token is, if it is one without leading zeros.
 std::optional<std::uint64_t> number_of(const std::string& name) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), value);
-  const bool whole = error == std::errc() && end == name.data() + name.size();
-  return whole && value < UINT64_MAX - 1 && std::to_string(value) == name ? std::optional(value) : std::nullopt;
+  const auto value = number_in<std::uint64_t>(name);
+  return value && *value < UINT64_MAX - 1 && std::to_string(*value) == name ? value : std::nullopt;
 }
 
 /// Letters by what they are. Digits count as numbers where some token is a longer number.

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/automata/draw/draw.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/names/named_group.h"
 

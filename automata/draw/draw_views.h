@@ -1,7 +1,6 @@
 // automata/draw/draw_views.h — the ways to draw an automaton, and what they share.
 #pragma once
 
-#include <array>
 #include <map>
 #include <optional>
 #include <string>

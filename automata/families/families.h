@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
-#include "krohn/groups/permutations/group_elements.h"
 #include "krohn/groups/permutations/permutation_group.h"
 
 namespace krohn {

@@ -4,6 +4,7 @@
 
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/random.h"
+#include "krohn/groups/permutations/group_elements.h"
 #include "krohn/groups/permutations/permutation.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
 
@@ -14,7 +15,7 @@ constexpr std::uint64_t kMaxElementsAsLetters = 120;
 
 std::string label(const PermutationGroup& group) { return group.name().empty() ? "the group" : group.name(); }
 
-Alphabet alphabet_of(const PermutationGroup& group, std::span<const NamedPermutation> letters, bool with_pause) {
+Alphabet letters_of(const PermutationGroup& group, std::span<const NamedPermutation> letters, bool with_pause) {
   if (letters.empty())
     throw InputError(fmt::format("{} has no generators here, so there is no alphabet; use \"all\"", label(group)));
   std::vector<std::string> names;
@@ -49,7 +50,7 @@ WordProblem tabulate_products(const PermutationGroup& group, std::span<const Nam
 }  // namespace
 
 Dfa word_problem(const PermutationGroup& group, std::span<const NamedPermutation> letters, const TableLimit& limit) {
-  Alphabet alphabet = alphabet_of(group, letters, false);
+  Alphabet alphabet = letters_of(group, letters, false);
   WordProblem problem = tabulate_products(group, letters, limit);
   std::vector<Output> outputs(problem.elements.size());
   for (Output e = 0; e < outputs.size(); ++e) outputs[e] = e;
@@ -59,7 +60,7 @@ Dfa word_problem(const PermutationGroup& group, std::span<const NamedPermutation
 
 Dfa identity_problem(const PermutationGroup& group, std::span<const NamedPermutation> letters,
                      const TableLimit& limit) {
-  Alphabet alphabet = alphabet_of(group, letters, false);
+  Alphabet alphabet = letters_of(group, letters, false);
   WordProblem problem = tabulate_products(group, letters, limit);
   std::vector<bool> accepting(problem.elements.size(), false);
   accepting[0] = true;
@@ -73,14 +74,14 @@ Dfa point_action(const PermutationGroup& group, std::span<const NamedPermutation
   std::vector<std::string> names = numerals(std::uint64_t{group.degree()} + 1);
   names.erase(names.begin());  // points are counted from 1
   return tabulate(
-      alphabet_of(group, letters, false), group.degree(), 0,
+      letters_of(group, letters, false), group.degree(), 0,
       [&](State q, Letter letter) { return letters[letter].value[q]; }, [](State q) { return q; }, std::move(names));
 }
 
 Dfa delayed_word_problem(const PermutationGroup& group, std::span<const NamedPermutation> letters, std::uint64_t tokens,
                          const TableLimit& limit) {
   if (tokens == 0) throw InputError("tokens=0: a transition takes at least one token");
-  Alphabet alphabet = alphabet_of(group, letters, true);
+  Alphabet alphabet = letters_of(group, letters, true);
   const WordProblem problem = tabulate_products(group, letters, limit);
   const std::uint64_t size = problem.elements.size(), count = letters.size(), pending = count + 1;
   const std::uint64_t waiting = saturating_product(saturating_product(tokens - 1, size), pending);

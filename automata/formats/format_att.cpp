@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <unordered_set>
 
 #include "krohn/groups/base/error.h"
+#include "krohn/groups/base/number_text.h"
 
 namespace krohn {
 
@@ -101,16 +101,8 @@ bool has_name_and_number(Row& row) {
 
 // --- What the columns mean
 
-bool is_weight(std::string_view field) {
-  double weight = 0;
-  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), weight);
-  return error == std::errc{} && end == field.data() + field.size();
-}
-
 void require_no_weight(const RowReader& reader, std::string_view field) {
-  double weight = 1;
-  std::from_chars(field.data(), field.data() + field.size(), weight);
-  if (!is_weight(field) || weight != 0)
+  if (number_in<double>(field) != 0)
     reader.fail(field, fmt::format("weight {}; a language has no weights. Remove them with "
                                    "`fstmap --map_type=rmweight`",
                                    in_quotes(field)));
@@ -124,7 +116,7 @@ bool has_output_column(const std::vector<Row>& rows) {
   };
   if (!arcs_all([](const Row& row) { return row.count < 5; })) return true;
   if (arcs_all([](const Row& row) { return row.count == 4 && row.fields[2] == row.fields[3]; })) return true;
-  return !arcs_all([](const Row& row) { return row.count == 3 || is_weight(row.fields[3]); });
+  return !arcs_all([](const Row& row) { return row.count == 3 || number_in<double>(row.fields[3]).has_value(); });
 }
 
 void check_output_and_weight(const RowReader& reader, const Row& row, bool output_column) {
@@ -140,7 +132,7 @@ void check_output_and_weight(const RowReader& reader, const Row& row, bool outpu
 // --- States
 
 std::uint64_t state_number(const RowReader& reader, std::string_view field) {
-  const auto number = parse_number(field);
+  const auto number = number_in<std::uint64_t>(field);
   if (!number) reader.fail(field, fmt::format("{} is not the number of a state", in_quotes(field)));
   return *number;
 }
@@ -159,7 +151,7 @@ std::vector<std::uint64_t> state_numbers(const RowReader& reader, const std::vec
 }
 
 State find_state(const std::vector<std::uint64_t>& numbers, std::string_view field) {
-  const std::uint64_t number = *parse_number(field);
+  const std::uint64_t number = *number_in<std::uint64_t>(field);
   if (numbers.back() + 1 == numbers.size()) return static_cast<State>(number);  // no gaps
   return static_cast<State>(std::lower_bound(numbers.begin(), numbers.end(), number) - numbers.begin());
 }
@@ -204,7 +196,7 @@ class Labels {
     const Row* zero = nullptr;
     for (const Row& row : rows) {
       if (!row.is_arc()) continue;
-      if (!parse_number(row.fields[2])) return;
+      if (!number_in<std::uint64_t>(row.fields[2])) return;
       if (row.fields[2] == "0" && zero == nullptr) zero = &row;
     }
     if (zero != nullptr)
@@ -253,7 +245,7 @@ AttSymbols read_symbol_table(std::string_view text, std::string_view where, cons
   std::unordered_set<std::string_view> names;
   for (Row row; reader.next(row, has_name_and_number);) {
     if (row.count != 2) reader.fail(row.fields[0], "a line of a symbol table is: name number");
-    const auto number = parse_number(row.fields[1]);
+    const auto number = number_in<std::uint64_t>(row.fields[1]);
     if (!number || *number > INT64_MAX)
       reader.fail(row.fields[1], in_quotes(row.fields[1]) + " is not the number of a symbol");
     if (!names.insert(row.fields[0]).second) reader.fail(row.fields[0], in_quotes(row.fields[0]) + " is given twice");

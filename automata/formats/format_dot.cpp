@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -20,6 +19,7 @@
 #include "krohn/automata/formats/format_draft.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
+#include "krohn/groups/base/number_text.h"
 
 namespace krohn {
 
@@ -373,9 +373,8 @@ bool ends_in_probability(std::string_view symbol, bool has_point) {
   symbol = without_blanks(symbol.substr(symbol.rfind(':') + 1));  // npos + 1 is 0
   if (symbol.empty() || symbol.find_first_not_of("0123456789.eE-") != std::string_view::npos) return false;
   if (has_point && symbol.find('.') == std::string_view::npos) return false;
-  double number = -1;
-  const auto [end, error] = std::from_chars(symbol.data(), symbol.data() + symbol.size(), number);
-  return error == std::errc{} && end == symbol.data() + symbol.size() && number >= 0 && number <= 1;
+  const auto number = number_in<double>(symbol);
+  return number && *number >= 0 && *number <= 1;
 }
 
 std::optional<std::pair<std::string, std::string>> split_input_output(std::string_view symbol) {
@@ -438,7 +437,7 @@ using Graph = std::unique_ptr<Agraph_t, CloseGraph>;
   if (at == std::string::npos)
     throw InputError(where, message.empty() ? "not a DOT graph" : visible(cut_short(message, kShown)));
   const std::size_t digits = at + kInLine.size(), end = message.find_first_not_of("0123456789", digits);
-  const std::size_t line = parse_number(message.substr(digits, end - digits)).value_or(1);
+  const std::size_t line = number_in<std::uint64_t>(message.substr(digits, end - digits)).value_or(1);
   message.erase(at, (end == std::string::npos ? message.size() : end) - at);
   throw InputError(fmt::format("{}:{}", where, prepared.line_in_file(line)), visible(cut_short(message, kShown)));
 }
@@ -478,7 +477,7 @@ DotNode to_node(Agnode_t* node) {
   char* label = agget(node, const_cast<char*>("label"));
   const bool own_label = label != nullptr && *label != 0 && !aghtmlstr(label) && std::string_view(label) != "\\N";
   result.label = own_label ? unescape_dot(label) : result.id;
-  const auto peripheries = parse_number(attribute(node, "peripheries"));
+  const auto peripheries = number_in<std::uint64_t>(attribute(node, "peripheries"));
   result.accepting =
       result.shape == "doublecircle" || result.shape == "doubleoctagon" || (peripheries && *peripheries > 1);
   return result;

@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 
-#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/base/error.h"
 
 namespace krohn {
@@ -239,10 +237,8 @@ Alphabet alphabet_of_names(const std::vector<std::string>& names, std::string_vi
 }
 
 bool names_suffice(const Alphabet& alphabet) {
-  std::vector<std::string> names;
-  for (const Symbol& symbol : alphabet.symbols()) names.push_back(symbol.name);
   try {
-    return Alphabet::from_names(names) == alphabet;
+    return Alphabet::from_names(alphabet.names()) == alphabet;
   } catch (const InputError&) {  // two names that would become one character
     return false;
   }
@@ -271,13 +267,6 @@ std::string_view checked_text(std::string_view text, std::string_view where) {
                        fmt::format("byte 0x{:02X} is not valid UTF-8; convert the file to UTF-8", bytes[start]));
   }
   return text;
-}
-
-std::optional<std::uint64_t> parse_number(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
 }
 
 }  // namespace krohn

@@ -108,7 +108,4 @@ std::string position_in(std::string_view text, std::size_t offset, std::string_v
 /// is not UTF-8, and at a NUL.
 std::string_view checked_text(std::string_view text, std::string_view where);
 
-/// The number that the text consists of. Nothing on a sign, a letter, an overflow of 64 bits or no digits.
-std::optional<std::uint64_t> parse_number(std::string_view text);
-
 }  // namespace krohn

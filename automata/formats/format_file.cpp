@@ -13,6 +13,7 @@
 #include "krohn/automata/syntax/regex.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
+#include "krohn/groups/base/number_text.h"
 
 namespace krohn {
 namespace {
@@ -117,8 +118,9 @@ bool is_symbol_table(std::string_view text) {
     if (line.empty() && lines > 0) continue;
     if (gap == 0 || gap == std::string_view::npos) return false;
     const std::string_view name = line.substr(0, gap), number = line.substr(line.find_last_of(" \t") + 1);
-    if (line.find_first_not_of(" \t", gap) + number.size() != line.size() || !parse_number(number)) return false;
-    names += parse_number(name) ? 0 : 1;
+    if (line.find_first_not_of(" \t", gap) + number.size() != line.size() || !number_in<std::uint64_t>(number))
+      return false;
+    names += number_in<std::uint64_t>(name) ? 0 : 1;
   }
   return names > 0;
 }
@@ -361,7 +363,8 @@ namespace {
 /// And 0 among them.
 bool has_only_numbers(const Alphabet& alphabet) {
   const auto names = alphabet.symbols() | std::views::transform(&Symbol::name);
-  return std::ranges::all_of(names, [](const std::string& name) { return parse_number(name).has_value(); }) &&
+  return std::ranges::all_of(names,
+                             [](const std::string& name) { return number_in<std::uint64_t>(name).has_value(); }) &&
          std::ranges::find(names, "0") != names.end();
 }
 

@@ -13,6 +13,7 @@
 #include "krohn/automata/formats/format_draft.h"
 #include "krohn/automata/formats/formats.h"
 #include "krohn/groups/base/error.h"
+#include "krohn/groups/base/number_text.h"
 
 namespace krohn {
 namespace {
@@ -291,7 +292,7 @@ class GapReader {
   std::int64_t read_number() {
     const std::size_t start = at_;
     const std::string_view word = word_here();
-    const auto number = parse_number(word);
+    const auto number = number_in<std::uint64_t>(word);
     if (!number || *number > INT64_MAX / 4)
       fail(start, fmt::format("{} is not a number that is read", in_quotes(word)));
     at_ += word.size();

@@ -9,6 +9,7 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/base/error.h"
+#include "krohn/groups/base/number_text.h"
 
 namespace krohn {
 
@@ -116,7 +117,7 @@ class JffHandler {
       const std::string_view key = attributes[0], value = attributes[1];
       if (key == "name") state.name = value;
       if (key != "id") continue;
-      const auto id = parse_number(value);
+      const auto id = number_in<std::uint64_t>(value);
       if (!id) fail(fmt::format("the id {} of a state is not a number", in_quotes(value)));
       state.id = *id;
       has_id = true;
@@ -213,7 +214,7 @@ class JffInterpreter {
   }
 
   State state(const std::string& id, const JffTransition& transition) const {
-    const auto number = parse_number(id);
+    const auto number = number_in<std::uint64_t>(id);
     const auto found = number ? state_of_.find(*number) : state_of_.end();
     if (found == state_of_.end())
       throw InputError(transition.position,

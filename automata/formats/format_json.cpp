@@ -17,53 +17,11 @@ using nlohmann::json;
 
 constexpr std::string_view kFormatName = "krohn automaton";
 constexpr std::uint64_t kVersion = 1;
-constexpr int kDeepestValue = 8;                          // the schema needs 4
-constexpr std::size_t kMaxValues = std::size_t{1} << 26;  // two bytes of text may take 32 of memory
-
-/// Refuses what the library would let pass: nesting and values without end, and the second of two equal keys silently
-/// winning.
-class Guard {
- public:
-  explicit Guard(std::string_view where) : where_(where) {}
-
-  bool operator()(int depth, json::parse_event_t event, const json& parsed) {
-    if (depth > kDeepestValue)
-      throw InputError(where_, fmt::format("JSON nested deeper than {} levels", kDeepestValue));
-    if (++values_ > kMaxValues)
-      throw LimitError(
-          fmt::format("{}: JSON of more than {} values; the limit protects the memory", where_, kMaxValues));
-    if (event == json::parse_event_t::object_start) keys_.emplace_back();
-    if (event == json::parse_event_t::object_end) keys_.pop_back();
-    if (event == json::parse_event_t::key && !keys_.back().insert(parsed.get<std::string>()).second)
-      throw InputError(where_, fmt::format("the key {} is given twice in one object",
-                                           in_quotes(parsed.get_ref<const std::string&>())));
-    return true;
-  }
-
- private:
-  std::string_view where_;
-  std::size_t values_ = 0;
-  std::vector<std::set<std::string>> keys_;
-};
 
 /// The part of the library's message that says what was wrong, without its exception number.
 std::string reason(const std::string& message) {
   const std::size_t colon = message.find(": ");
-  return colon == std::string::npos ? message : message.substr(colon + 2);
-}
-
-json parse_json(std::string_view text, std::string_view where) {
-  try {
-    Guard guard(where);
-    return json::parse(
-        text, [&guard](int depth, json::parse_event_t event, json& parsed) { return guard(depth, event, parsed); });
-  } catch (const json::parse_error& error) {
-    const std::size_t offset = error.byte == 0 ? 0 : std::min(error.byte, text.size() + 1) - 1;
-    throw InputError(position_in(text, offset, where),
-                     "not valid JSON: " + visible(cut_short(reason(error.what()), 120)));
-  } catch (const json::exception& error) {
-    throw InputError(where, "not valid JSON: " + visible(cut_short(error.what(), 120)));
-  }
+  return visible(cut_short(colon == std::string::npos ? message : message.substr(colon + 2), 120));
 }
 
 const json& require(const json& object, const char* key, json::value_t type, std::string_view where) {
@@ -244,8 +202,37 @@ std::string outputs_text(const Dfa& dfa) {
 
 }  // namespace
 
+json parse_strict_json(std::string_view text, std::string_view place) {
+  constexpr int kMaxDepth = 8;
+  constexpr std::size_t kMaxValues = std::size_t{1} << 26;  // two bytes of text may take 32 of memory
+  std::size_t values = 0;
+  std::vector<std::set<std::string>> open;
+  const auto watch = [&](int depth, json::parse_event_t event, const json& parsed) {
+    if (depth > kMaxDepth) throw InputError(place, fmt::format("JSON nested deeper than {} levels", kMaxDepth));
+    if (++values > kMaxValues)
+      throw LimitError(
+          fmt::format("{}: JSON of more than {} values; the limit protects the memory", place, kMaxValues));
+    if (event == json::parse_event_t::object_start) open.emplace_back();
+    if (event == json::parse_event_t::object_end) open.pop_back();
+    if (event == json::parse_event_t::key && !open.back().insert(parsed.get<std::string>()).second)
+      throw InputError(place, fmt::format("the key {} is given twice in one object",
+                                          in_quotes(parsed.get_ref<const std::string&>())));
+    return true;
+  };
+  // The parser takes a zero byte for the end of its input.
+  if (text.find('\0') != std::string::npos) throw InputError(place, "a zero byte in JSON");
+  try {
+    return json::parse(text, watch);
+  } catch (const json::parse_error& error) {
+    const std::size_t offset = error.byte == 0 ? 0 : std::min(error.byte, text.size() + 1) - 1;
+    throw InputError(position_in(text, offset, place), "not valid JSON: " + reason(error.what()));
+  } catch (const json::exception& error) {
+    throw InputError(place, "not valid JSON: " + reason(error.what()));
+  }
+}
+
 Draft read_json(std::string_view text, std::string_view where) {
-  const json file = parse_json(checked_text(text, where), where);
+  const json file = parse_strict_json(checked_text(text, where), where);
   read_header(file, where);
   refuse_unknown_fields(file, where);
   Draft draft;
@@ -291,7 +278,7 @@ std::string write_json_alphabet(const Alphabet& alphabet) {
 }
 
 Alphabet read_json_alphabet(std::string_view text, std::string_view where) {
-  const json array = parse_json(text, where);
+  const json array = parse_strict_json(text, where);
   if (!array.is_array()) throw InputError(where, "an alphabet is a JSON array");
   return to_alphabet(array, where);
 }
@@ -299,7 +286,7 @@ Alphabet read_json_alphabet(std::string_view text, std::string_view where) {
 std::string write_json_strings(const std::vector<std::string>& strings) { return dump(strings); }
 
 std::vector<std::string> read_json_strings(std::string_view text, std::string_view where) {
-  const json array = parse_json(text, where);
+  const json array = parse_strict_json(text, where);
   if (!array.is_array()) throw InputError(where, "a JSON array of strings is expected");
   return to_names(array, "array", where);
 }

@@ -23,3 +23,11 @@ extern template const char* nlohmann::ordered_json::type_name() const noexcept;
 extern template std::string nlohmann::ordered_json::dump(int, char, bool, nlohmann::detail::error_handler_t) const;
 extern template void nlohmann::detail::serializer<nlohmann::ordered_json>::dump(const nlohmann::ordered_json&, bool,
                                                                                 bool, unsigned, unsigned);
+
+namespace krohn {
+
+/// The value of a text that nobody vouches for. Throws InputError when it is not JSON, repeats a key in one object, or
+/// nests deeper than 8, LimitError past 2^26 values. O(n log n).
+nlohmann::json parse_strict_json(std::string_view text, std::string_view place);
+
+}  // namespace krohn

@@ -4,12 +4,9 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstdint>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <set>
-#include <vector>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/monoid/properties.h"

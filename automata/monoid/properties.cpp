@@ -3,22 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cassert>
 #include <map>
 #include <optional>
 #include <ranges>
-#include <tuple>
 #include <utility>
-#include <vector>
 
 #include "krohn/automata/dfa/graph.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/monoid/state_pairs.h"
 #include "krohn/automata/monoid/witness_check.h"
 #include "krohn/automata/operations/operations.h"
-#include "krohn/groups/base/error.h"
 #include "krohn/groups/base/record_set.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/groups/transformations/transformation.h"

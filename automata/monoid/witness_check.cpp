@@ -8,7 +8,6 @@
 #include <numeric>
 #include <ranges>
 #include <set>
-#include <span>
 #include <unordered_set>
 #include <utility>
 

@@ -6,7 +6,6 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/operations/minimise.h"
-#include "krohn/automata/operations/operations.h"
 #include "krohn/groups/base/error.h"
 
 namespace krohn {

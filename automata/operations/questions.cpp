@@ -4,18 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "krohn/automata/dfa/alphabet.h"
-#include "krohn/automata/dfa/dfa.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/operations/nfa_operations.h"
-#include "krohn/automata/operations/operations.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/record_set.h"
 #include "krohn/groups/base/time_limit.h"

@@ -4,15 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/operations/nfa_operations.h"
-#include "krohn/automata/operations/operations.h"
 #include "krohn/automata/operations/questions.h"
 #include "krohn/automata/syntax/language_options.h"
 #include "krohn/groups/base/error.h"
@@ -613,24 +608,14 @@ class Evaluator {
   Automaton change(const ExpressionNode& node, const Automaton& a) const {
     if (node.op == Op::kComplement) return complement(to_dfa(a, options_.max_states));
     if (node.op == Op::kOver) return over(a, parse_alphabet(node.text));
+    constexpr std::pair<Op, Nfa (*)(const Nfa&)> kOfOneLanguage[] = {
+        {Op::kStar, star},       {Op::kPlus, plus},         {Op::kOptional, with_empty_word},
+        {Op::kReverse, reverse}, {Op::kPrefixes, prefixes}, {Op::kSuffixes, suffixes},
+        {Op::kFactors, factors}, {Op::kSubwords, subwords}};
     const Nfa in = nfa(a);
+    for (const auto& [op, changed] : kOfOneLanguage)
+      if (node.op == op) return settled(changed(in));
     switch (node.op) {
-      case Op::kStar:
-        return settled(star(in));
-      case Op::kPlus:
-        return settled(plus(in));
-      case Op::kOptional:
-        return settled(with_empty_word(in));
-      case Op::kReverse:
-        return settled(reverse(in));
-      case Op::kPrefixes:
-        return settled(prefixes(in));
-      case Op::kSuffixes:
-        return settled(suffixes(in));
-      case Op::kFactors:
-        return settled(factors(in));
-      case Op::kSubwords:
-        return settled(subwords(in));
       case Op::kProject:
         return settled(projection(in, parse_alphabet(node.text)));
       case Op::kErase:
@@ -644,7 +629,8 @@ class Evaluator {
     }
   }
 
-  static Nfa with_empty_word(Nfa nfa) {
+  static Nfa with_empty_word(const Nfa& given) {
+    Nfa nfa = given;
     nfa.add_initial(nfa.add_state(true));
     return nfa;
   }

@@ -4,15 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <numeric>
 #include <tuple>
 #include <unordered_map>
 
-#include "krohn/automata/dfa/dfa.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/operations/minimise.h"
-#include "krohn/automata/operations/operations.h"
 #include "krohn/automata/syntax/regex_syntax.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
-#include <unordered_map>
 
 #include "krohn/automata/syntax/regex_syntax.h"
 #include "krohn/groups/base/error.h"

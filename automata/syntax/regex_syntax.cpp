@@ -7,13 +7,8 @@
 #include <cctype>
 #include <map>
 #include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
-#include "krohn/automata/dfa/alphabet.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/base/error.h"
 
@@ -159,26 +154,10 @@ CharacterSet read_property(RegexScanner& scanner, std::size_t start) {
 }
 
 std::optional<char32_t> control_escape(char32_t kind) {
-  switch (kind) {
-    case U'n':
-      return U'\n';
-    case U't':
-      return U'\t';
-    case U'r':
-      return U'\r';
-    case U'f':
-      return U'\f';
-    case U'v':
-      return U'\v';
-    case U'a':
-      return U'\a';
-    case U'e':
-      return U'\x1B';
-    case U'0':
-      return U'\0';
-    default:
-      return std::nullopt;
-  }
+  constexpr std::u32string_view kKinds = U"ntrfvae0";
+  constexpr char32_t kCharacters[] = {U'\n', U'\t', U'\r', U'\f', U'\v', U'\a', U'\x1B', U'\0'};
+  const std::size_t at = kKinds.find(kind);
+  return at == std::u32string_view::npos ? std::nullopt : std::optional(kCharacters[at]);
 }
 
 /// \d, \w, \s for the lower-case letter; nothing for another.

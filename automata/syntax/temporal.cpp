@@ -3,19 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 #include <map>
 #include <numeric>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <tuple>
 #include <unordered_map>
-#include <variant>
-#include <vector>
 
-#include "krohn/automata/dfa/decision_diagrams.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/base/error.h"

@@ -9,7 +9,6 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <queue>
 #include <set>
 #include <tuple>

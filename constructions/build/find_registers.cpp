@@ -4,9 +4,7 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <string>
 #include <unordered_map>
-#include <utility>
 
 #include "krohn/groups/base/random.h"
 #include "krohn/groups/base/time_limit.h"

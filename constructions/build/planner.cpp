@@ -5,14 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <exception>
 #include <limits>
 #include <tuple>
 
 #include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/cascades/holonomy.h"
-#include "krohn/constructions/build/based_action.h"
-#include "krohn/constructions/build/builders.h"
 #include "krohn/constructions/network/exactness.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"

@@ -4,20 +4,16 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cstdint>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
-#include "krohn/constructions/files/safetensors.h"
 #include "krohn/constructions/files/strict_json.h"
 #include "krohn/constructions/network/matrix.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
+#include "krohn/groups/base/number_text.h"
 
 namespace krohn {
 
@@ -549,13 +545,12 @@ const std::string& metadata(const TensorFile& file, const std::string& key) {
 }
 
 void require_format(const TensorFile& file) {
-  const auto format = file.metadata.find("format");
-  if (format != file.metadata.end() && format->second == "krohn.model")
+  if (file.text("format") == "krohn.model")
     throw InputError(
         "the parameters of a trained model, not a network; `krohn verify`, `eval`, `extract`, `snap` and `compare` "
         "take "
         "them or the folder that they are in");
-  if (format == file.metadata.end() || format->second != kFormat)
+  if (file.text("format") != kFormat)
     throw InputError(
         "not a network of krohn: the metadata do not say \"format\": \"krohn.network\"; `krohn import` takes in the "
         "weights of a model trained elsewhere");
@@ -686,15 +681,13 @@ Provenance read_provenance(const TensorFile& file) {
 
 /// A decimal number without signs, spaces or leading zeros, at least 1; 0 when the file has none.
 std::uint64_t read_snap_every(const TensorFile& file) {
-  const auto found = file.metadata.find(kSnapEvery);
-  if (found == file.metadata.end()) return 0;
-  const std::string& text = found->second;
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || text[0] == '0')
+  if (!file.metadata.contains(kSnapEvery)) return 0;
+  const std::string text = file.text(kSnapEvery);
+  const auto number = number_in<std::uint64_t>(text);
+  if (!number || text[0] == '0')
     throw InputError(
         fmt::format("metadata \"{}\" is {}; it must be a number of letters, at least 1", kSnapEvery, in_quotes(text)));
-  return number;
+  return *number;
 }
 
 Network read_network(const TensorFile& file) {

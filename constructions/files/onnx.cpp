@@ -228,7 +228,7 @@ class Exporter {
         .add(model_field::kIrVersion, kIrVersion)
         .add(model_field::kProducer, "krohn")
         .add(model_field::kOperatorSet, ProtobufMessage().add(1, "").add(2, kOnnxOperatorSet))
-        .add(model_field::kMetadata, metadata("alphabet", letter_names()))
+        .add(model_field::kMetadata, metadata("alphabet", network_.automaton.alphabet().names()))
         .add(model_field::kMetadata, metadata("output_names", network_.automaton.output_names()))
         .add(model_field::kGraph, graph_.message())
         .bytes();
@@ -240,12 +240,6 @@ class Exporter {
   static ProtobufMessage metadata(const char* key, const auto& texts) {
     return ProtobufMessage().add(1, key).add(
         2, nlohmann::json(std::vector<std::string>(texts.begin(), texts.end())).dump());
-  }
-
-  std::vector<std::string> letter_names() const {
-    std::vector<std::string> names;
-    for (const Symbol& symbol : network_.automaton.alphabet().symbols()) names.push_back(symbol.name);
-    return names;
   }
 
   bool fits_float() const {

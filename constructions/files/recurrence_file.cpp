@@ -39,21 +39,26 @@ Matrices dense_forms(const Layer& layer) {
   return matrices;
 }
 
-/// Entry (i, j) of matrix k, k running fastest.
-std::vector<double> letters_last(const Matrices& matrices) {
-  std::vector<double> values;
-  for (Eigen::Index i = 0; i < matrices[0].rows(); ++i)
-    for (Eigen::Index j = 0; j < matrices[0].cols(); ++j)
-      for (const Eigen::MatrixXd& matrix : matrices) values.push_back(matrix(i, j));
-  return values;
-}
+/// A tensor of square matrices, a letter each; the letters are its last axis or its first.
+struct LetterMatrices {
+  bool letters_last;
+  std::uint64_t letters, n;
 
-std::vector<double> letters_first(const Matrices& matrices) {
-  std::vector<double> values;
-  for (const Eigen::MatrixXd& matrix : matrices)
-    for (Eigen::Index i = 0; i < matrix.rows(); ++i)
-      for (Eigen::Index j = 0; j < matrix.cols(); ++j) values.push_back(matrix(i, j));
-  return values;
+  Shape shape() const { return letters_last ? Shape{n, n, letters} : Shape{letters, n, n}; }
+  std::size_t index(std::uint64_t letter, std::uint64_t i, std::uint64_t j) const {
+    return letters_last ? (i * n + j) * letters + letter : (letter * n + i) * n + j;
+  }
+};
+
+Tensor tensor_of(const Matrices& matrices, bool letters_last) {
+  const LetterMatrices order{letters_last, matrices.size(), static_cast<std::uint64_t>(matrices[0].rows())};
+  std::vector<double> values(matrices.size() * order.n * order.n);
+  for (std::size_t letter = 0; letter < matrices.size(); ++letter)
+    for (Eigen::Index i = 0; i < matrices[letter].rows(); ++i)
+      for (Eigen::Index j = 0; j < matrices[letter].cols(); ++j)
+        values[order.index(letter, static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(j))] =
+            matrices[letter](i, j);
+  return make_real_tensor(values, order.shape());
 }
 
 /// Block `index` of every action.
@@ -76,8 +81,7 @@ std::vector<Matrices> blocks_of(const Layer& layer) {
 using Write = void (*)(TensorFile&, const std::string&, const Layer&);
 
 void write_bilinear(TensorFile& file, const std::string& at, const Layer& layer) {
-  const std::uint64_t n = layer.dimension;
-  file.tensors[at + "W"] = make_real_tensor(letters_last(dense_forms(layer)), {n, n, layer.transitions.size()});
+  file.tensors[at + "W"] = tensor_of(dense_forms(layer), /*letters_last=*/true);
 }
 
 void write_factors(TensorFile& file, const std::string& at, const Layer& layer) {
@@ -101,11 +105,8 @@ void write_factors(TensorFile& file, const std::string& at, const Layer& layer) 
 
 void write_blocks(TensorFile& file, const std::string& at, const Layer& layer) {
   std::size_t index = 0;
-  for (const Matrices& block : blocks_of(layer)) {
-    const auto b = static_cast<std::uint64_t>(block[0].rows());
-    file.tensors[fmt::format("{}W.{}", at, index++)] =
-        make_real_tensor(letters_last(block), {b, b, layer.transitions.size()});
-  }
+  for (const Matrices& block : blocks_of(layer))
+    file.tensors[fmt::format("{}W.{}", at, index++)] = tensor_of(block, /*letters_last=*/true);
 }
 
 void write_planes(TensorFile& file, const std::string& at, const Layer& layer) {
@@ -189,9 +190,7 @@ void write_normalised_blocks(TensorFile& file, const std::string& at, const Laye
         if (column_norm(matrix, j, kFanNorm) > 1)
           throw InputError(fmt::format("column {} of a block has the {}-norm {:.6g}, which the layer would bring to 1",
                                        j, kFanNorm, column_norm(matrix, j, kFanNorm)));
-    const auto b = static_cast<std::uint64_t>(block[0].rows());
-    file.tensors[fmt::format("{}V.{}", at, index++)] =
-        make_real_tensor(letters_first(block), {layer.transitions.size(), b, b});
+    file.tensors[fmt::format("{}V.{}", at, index++)] = tensor_of(block, /*letters_last=*/false);
   }
   file.tensors[at + "p"] = make_real_tensor({kFanNorm}, {1});
 }
@@ -222,13 +221,19 @@ struct LayerReader {
 
 using Read = std::vector<double> (*)(LayerReader&);
 
+/// Writes the matrices of one tensor to the diagonal, from coordinate `first` on.
+void read_matrices(LayerReader& layer, const std::string& tensor, const LetterMatrices& order, std::uint64_t first,
+                   std::vector<double>& a) {
+  const std::vector<double> values = layer.reals(tensor, order.shape());
+  for (std::uint64_t action = 0; action < layer.actions; ++action)
+    for (std::uint64_t i = 0; i < order.n; ++i)
+      for (std::uint64_t j = 0; j < order.n; ++j)
+        a[layer.index(action, first + i, first + j)] = values[order.index(action, i, j)];
+}
+
 std::vector<double> read_bilinear(LayerReader& layer) {
-  const auto w = layer.reals("W", {layer.n, layer.n, layer.actions});
   std::vector<double> a = layer.dense();
-  for (std::size_t entry = 0; entry < w.size(); ++entry) {
-    const std::uint64_t action = entry % layer.actions, i = entry / layer.actions / layer.n;
-    a[layer.index(action, i, entry / layer.actions % layer.n)] = w[entry];
-  }
+  read_matrices(layer, "W", {/*letters_last=*/true, layer.actions, layer.n}, 0, a);
   return a;
 }
 
@@ -250,52 +255,30 @@ std::vector<double> read_factors(LayerReader& layer) {
   return a;
 }
 
-/// Blocks NAME.0, NAME.1, … of sizes that add up to n; `entry` finds one number of a block's tensor.
-template <class Shape, class Entry>
-std::vector<double> read_along_diagonal(LayerReader& layer, const char* name, const Shape& shape_of,
-                                        std::size_t size_at, const Entry& entry) {
+/// Blocks NAME.0, NAME.1, … of sizes that add up to n.
+std::vector<double> read_along_diagonal(LayerReader& layer, const char* name, bool letters_last) {
   std::vector<double> a = layer.dense();
   std::uint64_t first = 0;
   for (std::size_t index = 0; first < layer.n; ++index) {
     const std::string tensor = fmt::format("{}.{}", name, index);
     if (layer.shape(tensor).size() != 3)
       throw InputError(fmt::format("tensor \"{}{}\" is not a list of blocks", layer.at, tensor));
-    const std::uint64_t b = layer.shape(tensor)[size_at];
+    const std::uint64_t b = layer.shape(tensor)[letters_last ? 0 : 1];
     if (b == 0 || b > layer.n - first)
       throw InputError(fmt::format("tensor \"{}{}\" has blocks of {}, and {} numbers of state are left", layer.at,
                                    tensor, b, layer.n - first));
-    const std::vector<double> values = layer.reals(tensor, shape_of(b));
-    for (std::uint64_t action = 0; action < layer.actions; ++action)
-      for (std::uint64_t i = 0; i < b; ++i)
-        for (std::uint64_t j = 0; j < b; ++j)
-          a[layer.index(action, first + i, first + j)] = values[entry(action, i, j, b)];
+    read_matrices(layer, tensor, {letters_last, layer.actions, b}, first, a);
     first += b;
   }
   return a;
 }
 
-std::vector<double> read_blocks(LayerReader& layer) {
-  return read_along_diagonal(
-      layer, "W",
-      [&](std::uint64_t b) {
-        return Shape{b, b, layer.actions};
-      },
-      0,
-      [&](std::uint64_t action, std::uint64_t i, std::uint64_t j, std::uint64_t b) {
-        return (i * b + j) * layer.actions + action;
-      });
-}
+std::vector<double> read_blocks(LayerReader& layer) { return read_along_diagonal(layer, "W", /*letters_last=*/true); }
 
 std::vector<double> read_normalised_blocks(LayerReader& layer) {
   const double p = layer.reals("p", {1})[0];
   if (!(p >= 1)) throw InputError(fmt::format("\"{}p\" is {}, not a norm's 1 or more", layer.at, p));
-  std::vector<double> a = read_along_diagonal(
-      layer, "V",
-      [&](std::uint64_t b) {
-        return Shape{layer.actions, b, b};
-      },
-      1,
-      [](std::uint64_t action, std::uint64_t i, std::uint64_t j, std::uint64_t b) { return (action * b + i) * b + j; });
+  std::vector<double> a = read_along_diagonal(layer, "V", /*letters_last=*/false);
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const auto n = static_cast<Eigen::Index>(layer.n);
   for (std::uint64_t action = 0; action < layer.actions; ++action) {
@@ -471,10 +454,7 @@ TensorFile to_recurrence(const Network& network, const std::string& family) {
   return file;
 }
 
-bool is_recurrence(const TensorFile& file) {
-  const auto format = file.metadata.find("format");
-  return format != file.metadata.end() && format->second == kFormat;
-}
+bool is_recurrence(const TensorFile& file) { return file.text("format") == kFormat; }
 
 Network from_recurrence(const TensorFile& file, const std::string& where) {
   const FloatEnvironment environment;

@@ -9,13 +9,9 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <map>
-#include <set>
-#include <string_view>
 #include <utility>
 
 #include "krohn/automata/dfa/visible_text.h"

@@ -31,6 +31,11 @@ struct Tensor {
 struct TensorFile {
   std::map<std::string, Tensor> tensors;
   std::map<std::string, std::string> metadata;
+  /// A text of the metadata; empty where there is none of that name.
+  std::string text(const std::string& key) const {
+    const auto found = metadata.find(key);
+    return found == metadata.end() ? "" : found->second;
+  }
   friend bool operator==(const TensorFile&, const TensorFile&) = default;
 };
 

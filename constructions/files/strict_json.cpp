@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/base/error.h"
@@ -21,33 +20,6 @@ std::uint32_t narrow(const json& value, const std::string& place) {
 }
 
 }  // namespace
-
-json parse_strict_json(const std::string& text, const std::string& place) {
-  constexpr int kMaxDepth = 8;
-  constexpr std::size_t kMaxValues = std::size_t{1} << 26;  // two bytes of text may take 32 of memory
-  std::size_t values = 0;
-  std::vector<std::set<std::string>> open;
-  const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
-    if (depth > kMaxDepth) throw InputError(place, fmt::format("JSON nested deeper than {}", kMaxDepth));
-    if (++values > kMaxValues)
-      throw LimitError(
-          fmt::format("{}: JSON of more than {} values; the limit protects the memory", place, kMaxValues));
-    if (event == json::parse_event_t::object_start) open.emplace_back();
-    if (event == json::parse_event_t::object_end) open.pop_back();
-    if (event == json::parse_event_t::key && !open.back().insert(parsed.get<std::string>()).second)
-      throw InputError(place, "repeated key " + in_quotes(parsed.get_ref<const std::string&>()));
-    return true;
-  };
-  // The parser takes a zero byte for the end of its input.
-  if (text.find('\0') != std::string::npos) throw InputError(place, "a zero byte in JSON");
-  try {
-    return json::parse(text, watch);
-  } catch (const json::parse_error& error) {
-    throw InputError(place, fmt::format("not JSON at byte {}", error.byte));
-  } catch (const json::out_of_range&) {
-    throw InputError(place, "a number in JSON that is too large for any format");
-  }
-}
 
 StrictJson StrictJson::parse(const std::string& text, const std::string& place) {
   return {parse_strict_json(text, place), place};

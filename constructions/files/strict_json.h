@@ -11,10 +11,6 @@
 
 namespace krohn {
 
-/// The value of a text that nobody vouches for. Throws InputError when it is not JSON, repeats a key in one object, or
-/// nests deeper than 8, LimitError past 2^26 values. O(n log n).
-nlohmann::json parse_strict_json(const std::string& text, const std::string& place);
-
 /// One value with its place in the file, for messages. Functions throw InputError naming the place.
 class StrictJson {
  public:

@@ -7,10 +7,8 @@
 #include <bit>
 #include <cstdint>
 #include <map>
-#include <numbers>
 #include <optional>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "krohn/constructions/network/network.h"

@@ -7,11 +7,9 @@
 #include <cassert>
 #include <cmath>
 #include <numeric>
-#include <optional>
 
 #include "krohn/groups/base/decompositions.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/permutations/permutation.h"
 
 namespace krohn {
 namespace {

@@ -4,7 +4,6 @@
 #include <Eigen/Core>
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -4,7 +4,6 @@
 #include <boost/multiprecision/cpp_int.hpp>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -18,7 +17,6 @@
 #include "krohn/constructions/build/architectures.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/network/network.h"
-#include "krohn/constructions/smallest/finite_values.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/primes.h"
 #include "krohn/groups/base/time_limit.h"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "krohn/gpu/automata/stored_scan.cuh"
 #include "krohn/gpu/automata/word_tables.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/groups/base/error.h"

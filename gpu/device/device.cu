@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <string>
 
 #include "krohn/gpu/device/device_kernels.cuh"
 #include "krohn/gpu/device/graph.h"
-#include "krohn/groups/base/error.h"
 
 namespace krohn {
 namespace {

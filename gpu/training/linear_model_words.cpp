@@ -8,7 +8,6 @@
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/operations/operation_words.h"
 #include "krohn/gpu/training/linear_model_words.cuh"
-#include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/learned/model_operations.h"
 #include "krohn/simulate/operations/stated_lists.h"

@@ -6,7 +6,6 @@
 #include <bit>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include "krohn/groups/base/error.h"
 

@@ -19,6 +19,7 @@
 #include <cstring>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <set>
 
 #include "krohn/groups/base/error.h"
@@ -218,6 +219,15 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
   if (exists) (void)!fchmod(descriptor_, old.st_mode & 07777);  // best effort: another owner's file may refuse
 }
 
+int write_bytes(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
+    if (count < 0 && errno != EINTR) return errno;
+    if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return 0;
+}
+
 AtomicFile::~AtomicFile() {
   if (descriptor_ > STDERR_FILENO) close(descriptor_);
   remove_temporary();
@@ -230,12 +240,7 @@ void AtomicFile::remove_temporary() {
 }
 
 void AtomicFile::write_through(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail_at(path_, "write", errno);
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
+  if (const int error = write_bytes(descriptor_, bytes); error != 0) fail_at(path_, "write", error);
 }
 
 void AtomicFile::write(std::string_view bytes) {
@@ -383,14 +388,7 @@ class NewFolder {
     const std::string& file = pending_.back().text();
     const int descriptor = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor < 0) fail_at(in_folder(name), "write", errno);
-    int error = 0;
-    while (error == 0 && !bytes.empty()) {
-      const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
-      if (count >= 0)
-        bytes.remove_prefix(static_cast<std::size_t>(count));
-      else if (errno != EINTR)
-        error = errno;
-    }
+    int error = write_bytes(descriptor, bytes);
     if (error == 0 && fsync(descriptor) != 0 && errno != EINVAL && errno != ENOTSUP) error = errno;
     close(descriptor);
     if (error != 0) fail_at(in_folder(name), "write", error);

@@ -16,6 +16,8 @@ namespace krohn {
 
 /// Throws SystemError: "PATH: cannot ACTION: " and what the system says of `error`.
 [[noreturn]] void fail_at(std::string_view path, std::string_view action, int error);
+/// Writes all of them to an open file. Returns 0, or the number of the error that stopped it.
+int write_bytes(int descriptor, std::string_view bytes);
 
 /// The folder that `path` lies in: "." for a bare name.
 std::string directory_of(const std::string& path);

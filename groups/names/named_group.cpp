@@ -5,16 +5,11 @@
 #include <array>
 #include <cassert>
 #include <cctype>
-#include <cstdint>
 #include <map>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/primes.h"
-#include "krohn/groups/permutations/permutation_group.h"
 
 namespace krohn {
 

@@ -5,7 +5,6 @@
 #include <cctype>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include "krohn/groups/base/error.h"
 

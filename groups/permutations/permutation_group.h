@@ -1,10 +1,8 @@
 // groups/permutations/permutation_group.h — a permutation group: a degree and named generators.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "krohn/groups/permutations/permutation.h"

@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <cassert>
 #include <numeric>
-#include <vector>
 
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/random.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/groups/permutations/permutation.h"
 

@@ -6,13 +6,11 @@
 #include <array>
 #include <cassert>
 #include <cmath>
-#include <cstdint>
 #include <optional>
 
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/primes.h"
 #include "krohn/groups/permutations/group_elements.h"
-#include "krohn/groups/permutations/stabiliser_chain.h"
 #include "krohn/groups/permutations/stabilisers.h"
 
 namespace krohn {

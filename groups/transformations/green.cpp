@@ -6,12 +6,9 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
-#include <map>
-#include <set>
 
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
-#include "krohn/groups/transformations/transformation.h"
 
 namespace krohn {
 namespace {

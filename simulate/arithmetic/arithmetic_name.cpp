@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <vector>
 
 #include "krohn/groups/base/error.h"

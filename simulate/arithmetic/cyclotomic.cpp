@@ -78,7 +78,7 @@ Integer fixed_cosine(std::uint64_t k, std::uint64_t order, unsigned bits) {
   return sum >> kGuardBits;
 }
 
-void trim(ExactNumber& number) {
+void drop_last_zeros(ExactNumber& number) {
   while (!number.empty() && number.back() == 0) number.pop_back();
 }
 
@@ -114,7 +114,7 @@ ExactNumber CyclotomicField::add(const ExactNumber& a, const ExactNumber& b) con
   if (a.size() < b.size()) return add(b, a);
   ExactNumber sum = a;
   for (std::size_t k = 0; k < b.size(); ++k) sum[k] += b[k];
-  trim(sum);
+  drop_last_zeros(sum);
   return sum;
 }
 
@@ -122,7 +122,7 @@ ExactNumber CyclotomicField::subtract(const ExactNumber& a, const ExactNumber& b
   ExactNumber difference = a;
   if (difference.size() < b.size()) difference.resize(b.size());
   for (std::size_t k = 0; k < b.size(); ++k) difference[k] -= b[k];
-  trim(difference);
+  drop_last_zeros(difference);
   return difference;
 }
 
@@ -144,7 +144,7 @@ ExactNumber CyclotomicField::reduced(std::vector<Rational> polynomial) const {
       if (polynomial_[j] != 0) polynomial[k - degree() + j] -= leading * polynomial_[j];
   }
   polynomial.resize(std::min(polynomial.size(), degree()));
-  trim(polynomial);
+  drop_last_zeros(polynomial);
   return polynomial;
 }
 

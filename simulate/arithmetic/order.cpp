@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
+#include <algorithm>
+#include <iterator>
 
 #include "krohn/groups/base/error.h"
+#include "krohn/groups/base/number_text.h"
 
 namespace krohn {
 
@@ -18,41 +20,29 @@ Form parse_form(std::string_view name) {
 
 namespace {
 
-std::string_view name_of(Order::Kind kind) {
-  switch (kind) {
-    case Order::Kind::kSequential:
-      return "sequential";
-    case Order::Kind::kChunked:
-      return "chunked";
-    case Order::Kind::kScan:
-      return "scan";
-    default:
-      return "doubling";
-  }
-}
+constexpr std::string_view kKinds[] = {"sequential", "chunked", "scan", "doubling"};
 
 Order::Kind parse_kind(std::string_view name, std::string_view order) {
-  for (const Order::Kind kind :
-       {Order::Kind::kSequential, Order::Kind::kChunked, Order::Kind::kScan, Order::Kind::kDoubling})
-    if (name_of(kind) == name) return kind;
-  throw InputError(order,
-                   "no evaluation order of this name; take sequential, chunked, chunked:LETTERS, scan, "
-                   "scan:LETTERS, doubling or doubling:LETTERS");
+  const auto* const kind = std::ranges::find(kKinds, name);
+  if (kind == std::end(kKinds))
+    throw InputError(order,
+                     "no evaluation order of this name; take sequential, chunked, chunked:LETTERS, scan, "
+                     "scan:LETTERS, doubling or doubling:LETTERS");
+  return static_cast<Order::Kind>(kind - kKinds);
 }
 
 std::uint32_t parse_block(std::string_view digits, std::string_view order) {
-  std::uint32_t block = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), block);
-  if (error != std::errc() || end != digits.data() + digits.size() || block == 0 || block > Order::kMaxBlock)
+  const auto block = number_in<std::uint32_t>(digits);
+  if (!block || *block == 0 || *block > Order::kMaxBlock)
     throw InputError(
         order, fmt::format("after the colon comes how many letters are taken together, 1 … {}", Order::kMaxBlock));
-  return block;
+  return *block;
 }
 
 }  // namespace
 
 std::string to_string(Order order) {
-  const std::string_view name = name_of(order.kind);
+  const std::string_view name = kKinds[static_cast<std::size_t>(order.kind)];
   return order.block == 0 ? std::string(name) : fmt::format("{}:{}", name, order.block);
 }
 

@@ -2,7 +2,6 @@
 
 #include <omp.h>
 
-#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <optional>

@@ -4,13 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <set>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/constructions/checkpoints/checkpoint.h"
-#include "krohn/constructions/files/safetensors.h"
 #include "krohn/constructions/files/strict_json.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"

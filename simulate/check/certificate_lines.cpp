@@ -1,14 +1,9 @@
 #include "krohn/simulate/check/certificate_lines.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <map>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/constructions/files/network_file.h"
-#include "krohn/constructions/files/strict_json.h"
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/check/sha256.h"
 
 namespace krohn {
@@ -547,8 +542,7 @@ Operations operations_of(const std::function<StrictJson()>& next_line, const Cer
 Json step_of(const TrackedAutomaton& language, std::span<const std::string> outputs) {
   const Dfa& automaton = language.automaton;
   const auto is_dead = [&](State state) { return language.wanted[state] == TrackedAutomaton::kNoSuchWord; };
-  Json letters = Json::array(), table = Json::array(), names = Json::array(), logits = Json::array();
-  for (const Symbol& symbol : automaton.alphabet().symbols()) letters.push_back(symbol.name);
+  Json table = Json::array(), names = Json::array(), logits = Json::array();
   for (State state = 0; state < automaton.states(); ++state) {
     if (is_dead(state)) continue;
     Json row = Json::array();
@@ -558,7 +552,7 @@ Json step_of(const TrackedAutomaton& language, std::span<const std::string> outp
     names.push_back(is_asked ? Json(automaton.output_names()[automaton.output(state)]) : Json(nullptr));
     logits.push_back(is_asked ? Json(language.wanted[state]) : Json(nullptr));
   }
-  Json step{{"step", kLanguage}, {"letters", letters}, {"table", table}, {"outputs", names}};
+  Json step{{"step", kLanguage}, {"letters", automaton.alphabet().names()}, {"table", table}, {"outputs", names}};
   if (outputs.empty()) step["logits"] = logits;
   return step;
 }

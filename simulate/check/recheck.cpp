@@ -8,7 +8,6 @@
 #include <numeric>
 #include <optional>
 #include <set>
-#include <string>
 
 #include "krohn/constructions/network/network.h"
 #include "krohn/groups/base/error.h"
@@ -18,7 +17,6 @@
 #include "krohn/simulate/check/recheck_arithmetic.h"
 #include "krohn/simulate/check/recheck_network.h"
 #include "krohn/simulate/check/recheck_operations.h"
-#include "krohn/simulate/prove/claims/certificate.h"
 
 namespace krohn {
 

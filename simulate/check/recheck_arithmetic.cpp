@@ -4,9 +4,6 @@
 #include <boost/multiprecision/cpp_int.hpp>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstdint>
 #include <limits>
 
 #include "krohn/groups/base/error.h"

@@ -5,19 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "krohn/groups/base/decompositions.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/groups/base/union_find.h"
-#include "krohn/simulate/closing/integer_code.h"
 #include "krohn/simulate/learned/initialise_model.h"
-#include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/models/stacked_model.h"
 #include "krohn/simulate/run/letter_reader.h"

@@ -1,17 +1,14 @@
 #include "krohn/simulate/closing/close_reflections.h"
 
 #include <fmt/format.h>
-#include <Eigen/Core>
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
-#include <cstdint>
 #include <deque>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -24,14 +21,12 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/groups/base/random.h"
-#include "krohn/groups/permutations/permutation.h"
 #include "krohn/groups/transformations/transformation.h"
 #include "krohn/simulate/closing/close_linear.h"
 #include "krohn/simulate/closing/integer_code.h"
 #include "krohn/simulate/learned/spectrum.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/models/stacked_model.h"
-#include "krohn/simulate/tasks/tasks.h"
 
 namespace krohn {
 namespace {

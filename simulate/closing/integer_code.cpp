@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numeric>
-#include <optional>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include "krohn/groups/base/decompositions.h"
 #include "krohn/simulate/learned/spectrum.h"

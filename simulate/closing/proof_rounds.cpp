@@ -1,12 +1,11 @@
 #include "krohn/simulate/closing/proof_rounds.h"
 
+#include <fmt/format.h>
+
 #include <Eigen/Core>
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <utility>
-#include <vector>
 
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/closing/integer_code.h"

@@ -7,16 +7,14 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
-#include <type_traits>
 #include <utility>
 
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/groups/base/random.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/models/cell_model.h"
+#include "krohn/simulate/models/model_tensors.h"
 #include "krohn/simulate/models/models.h"
-#include "krohn/simulate/run/letter_reader.h"
 
 namespace krohn {
 namespace {
@@ -24,17 +22,6 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using Rows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-/// Rows × columns floats of the model's parameters.
-template <class Model>
-auto tensor(Model& model, const std::string& name, Index rows, Index columns) {
-  auto* const first = model.parameters().data() + model.begin_of(name);
-  if constexpr (std::is_const_v<Model>)
-    return Eigen::Map<const Rows>(first, rows, columns);
-  else
-    return Eigen::Map<Rows>(first, rows, columns);
-}
 
 struct StatedDoubles {
   static double tanh(double x) { return cell_tanh(x); }
@@ -148,23 +135,23 @@ CellWeights cell_weights(const CellShape& shape, const SequenceModel<float>& mod
              rows = static_cast<Index>(find_cell(shape.cell)->gates) * hidden;
   CellWeights weights;
   weights.inputs = shape.inputs == 0 ? MatrixXd(MatrixXd::Identity(letters, letters))
-                                     : MatrixXd(tensor(model, "embedding.weight", letters, inputs).cast<double>());
-  weights.by_input = tensor(model, cell_tensor("weight_ih", 0), rows, inputs).cast<double>();
-  weights.by_state = tensor(model, cell_tensor("weight_hh", 0), rows, hidden).cast<double>();
+                                     : MatrixXd(tensor_of(model, "embedding.weight", letters, inputs).cast<double>());
+  weights.by_input = tensor_of(model, cell_tensor("weight_ih", 0), rows, inputs).cast<double>();
+  weights.by_state = tensor_of(model, cell_tensor("weight_hh", 0), rows, hidden).cast<double>();
   weights.input_bias = weights.state_bias = VectorXd::Zero(rows);
   if (shape.biased) {
-    weights.input_bias = tensor(model, cell_tensor("bias_ih", 0), rows, 1).cast<double>();
-    weights.state_bias = tensor(model, cell_tensor("bias_hh", 0), rows, 1).cast<double>();
+    weights.input_bias = tensor_of(model, cell_tensor("bias_ih", 0), rows, 1).cast<double>();
+    weights.state_bias = tensor_of(model, cell_tensor("bias_hh", 0), rows, 1).cast<double>();
   }
   const auto labels = static_cast<Index>(model.labels());
-  weights.head = tensor(model, "head.weight", labels, hidden).cast<double>();
-  weights.head_bias = tensor(model, "head.bias", labels, 1).cast<double>();
+  weights.head = tensor_of(model, "head.weight", labels, hidden).cast<double>();
+  weights.head_bias = tensor_of(model, "head.bias", labels, 1).cast<double>();
   return weights;
 }
 
 void write_cell_weights(const CellShape& shape, const CellWeights& weights, SequenceModel<float>& model) {
   const auto write = [&](const char* what, const MatrixXd& numbers) {
-    tensor(model, cell_tensor(what, 0), numbers.rows(), numbers.cols()) = numbers.cast<float>();
+    tensor_of(model, cell_tensor(what, 0), numbers.rows(), numbers.cols()) = numbers.cast<float>();
   };
   write("weight_ih", weights.by_input);
   write("weight_hh", weights.by_state);

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
@@ -12,6 +11,7 @@
 #include "krohn/automata/formats/json.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
+#include "krohn/groups/base/number_text.h"
 #include "krohn/simulate/learned/trained_reader.h"
 
 namespace krohn {
@@ -114,11 +114,9 @@ class LineReader {
 
   /// The place of a number of the owner's.
   static std::optional<std::uint32_t> numbered(const std::string& text, const std::vector<std::uint32_t>& numbers) {
-    std::uint32_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    if (numbers.empty()) return number;
-    const auto at = std::ranges::find(numbers, number);
+    const auto number = number_in<std::uint32_t>(text);
+    if (!number || numbers.empty()) return number;
+    const auto at = std::ranges::find(numbers, *number);
     return at == numbers.end() ? std::nullopt : std::optional(static_cast<std::uint32_t>(at - numbers.begin()));
   }
 

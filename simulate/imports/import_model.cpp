@@ -5,15 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/error.h"
+#include "krohn/groups/base/number_text.h"
 #include "krohn/simulate/imports/around.h"
 #include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/models/cell_model.h"
@@ -295,10 +293,8 @@ Numbered split(const std::string& prefix) {
     const std::size_t before = dot == 0 || dot == std::string::npos ? std::string::npos : prefix.rfind('.', dot - 1);
     const std::size_t first = before == std::string::npos ? 0 : before + 1;
     if (dot == std::string::npos) break;
-    std::uint32_t number = 0;
-    const auto [last, error] = std::from_chars(prefix.data() + first, prefix.data() + dot, number);
-    if (error == std::errc() && last == prefix.data() + dot && first < dot)
-      return {{prefix.substr(0, first), prefix.substr(dot + 1), true, 1}, number};
+    if (const auto number = number_in<std::uint32_t>(std::string_view(prefix).substr(first, dot - first)))
+      return {{prefix.substr(0, first), prefix.substr(dot + 1), true, 1}, *number};
     end = first;
   }
   return {{prefix, "", false, 1}, 0};

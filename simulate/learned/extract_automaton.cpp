@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <string>
 #include <utility>
 
 #include "krohn/automata/operations/minimise.h"

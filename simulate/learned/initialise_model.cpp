@@ -16,6 +16,7 @@
 #include "krohn/simulate/learned/spectrum.h"
 #include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/models/dense_model.h"
+#include "krohn/simulate/models/model_tensors.h"
 #include "krohn/simulate/models/stacked_model.h"
 #include "krohn/simulate/models/token_layers.h"
 #include "krohn/simulate/tasks/tasks.h"
@@ -232,30 +233,7 @@ std::vector<std::vector<Eigen::Index>> mixed_coordinates(const LinearTarget& tar
 namespace {
 
 using Form = BilinearShape::Form;
-using Places = std::vector<std::size_t>;  ///< coordinate of the target ↦ that of the model
-
-/// A model's tensors, to be written entry by entry.
-class Parameters {
- public:
-  explicit Parameters(SequenceModel<float>& model) : model_(model), file_(model.tensors()) {}
-
-  bool has(const std::string& name) const { return file_.tensors.contains(name); }
-  std::vector<float> read(const std::string& name) const {
-    const Tensor& tensor = file_.tensors.at(name);
-    std::vector<float> numbers(tensor.bytes.size() / sizeof(float));
-    std::memcpy(numbers.data(), tensor.bytes.data(), tensor.bytes.size());
-    return numbers;
-  }
-  void write(const std::string& name, const std::vector<float>& numbers) {
-    file_.tensors.at(name) = make_tensor(numbers, file_.tensors.at(name).shape);
-  }
-  std::vector<float> zeros(const std::string& name) const { return std::vector<float>(read(name).size(), 0); }
-  void load() { model_.load(file_); }
-
- private:
-  SequenceModel<float>& model_;
-  TensorFile file_;
-};
+using Places = std::vector<Eigen::Index>;  ///< coordinate of the target ↦ that of the model
 
 [[noreturn]] void refuse(const SequenceModel<float>& model, std::string_view why) {
   throw InputError(fmt::format("the model {} {}", model.name(), why));
@@ -281,28 +259,31 @@ Places packed(const SequenceModel<float>& model, const std::vector<std::vector<E
       refuse(model, fmt::format("has {} hidden units, too few for the construction's {} in blocks of {}", hidden,
                                 coordinates, size));
     const auto first = static_cast<std::size_t>(block - used.begin()) * size;
-    for (const Eigen::Index coordinate : group) places[static_cast<std::size_t>(coordinate)] = first + (*block)++;
+    for (const Eigen::Index coordinate : group)
+      places[static_cast<std::size_t>(coordinate)] = static_cast<Eigen::Index>(first + (*block)++);
   }
   return places;
 }
 
-/// Row `letter` of an embedding with 1 at its own place, for `letters` letters.
-void write_one_hot(Parameters& parameters, const SequenceModel<float>& model, std::size_t width,
-                   std::string_view option) {
-  if (width < model.letters())
+/// Row `letter` of the embedding with 1 at its own place.
+void write_one_hot(SequenceModel<float>& model, Eigen::Index width, std::string_view option) {
+  const Eigen::Index letters = model.letters();
+  if (width < letters)
     refuse(model, fmt::format("embeds {} in {}, where each needs one of its own; take {}={} or more",
-                              counted(model.letters(), "letter"), counted(width, "number"), option, model.letters()));
-  std::vector<float> embedding(model.letters() * width, 0);
-  for (Letter letter = 0; letter < model.letters(); ++letter) embedding[letter * width + letter] = 1;
-  parameters.write("embedding", embedding);
+                              counted(model.letters(), "letter"), counted(width, "number"), option, letters));
+  tensor_of(model, "embedding", letters, width).setIdentity();
 }
 
-/// `part` with a vector at the model's places.
-std::vector<float> placed(const Eigen::VectorXd& vector, const Places& places, std::size_t size) {
-  std::vector<float> numbers(size, 0);
+/// Writes the parts of a matrix within blocks of the model's coordinates over zeros: a row of its block for every
+/// coordinate.
+void write_blocks(float* first, Eigen::Index hidden, Eigen::Index block, const Places& places,
+                  const Eigen::MatrixXd& matrix) {
+  Eigen::Map<RowMajorFloats> rows(first, hidden, block);
   for (std::size_t i = 0; i < places.size(); ++i)
-    numbers[places[i]] = static_cast<float>(vector(static_cast<Eigen::Index>(i)));
-  return numbers;
+    for (std::size_t j = 0; j < places.size(); ++j)
+      if (places[i] / block == places[j] / block)
+        rows(places[i], places[j] % block) =
+            static_cast<float>(matrix(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)));
 }
 
 // ── Bilinear ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -310,7 +291,7 @@ std::vector<float> placed(const Eigen::VectorXd& vector, const Places& places, s
 class BilinearStart {
  public:
   BilinearStart(BilinearModel<float>& model, const LinearTarget& target)
-      : model_(model), shape_(model.shape()), target_(target), parameters_(model) {
+      : model_(model), shape_(model.shape()), target_(target), hidden_(shape_.hidden), inputs_(shape_.inputs) {
     if (target_.has_bias() && shape_.scale_free)
       refuse(model_, "rotates only and has no bias, which the construction's read-out needs; leave out scale-free");
     if (target_.has_additions() && !shape_.input_bias)
@@ -320,8 +301,7 @@ class BilinearStart {
   }
 
   void write() {
-    write_one_hot(parameters_, model_, shape_.inputs, "inputs");
-    weights_ = parameters_.read("weights");
+    write_one_hot(model_, inputs_, "inputs");
     places_ = packed(model_, mixed_coordinates(target_), shape_.block_size(), shape_.hidden);
     if (shape_.form == Form::kFactored)
       write_factors();
@@ -329,95 +309,91 @@ class BilinearStart {
       write_angles();
     else
       write_matrices();
-    parameters_.write("weights", weights_);
-    if (parameters_.has("bias")) parameters_.write("bias", parameters_.zeros("bias"));
-    if (parameters_.has("input_bias")) write_additions();
-    parameters_.write("initial", placed(target_.initial, places_, shape_.hidden));
-    std::vector<float> readout;
-    for (Eigen::Index label = 0; label < target_.readout.rows(); ++label)
-      for (const float number : placed(target_.readout.row(label), places_, shape_.hidden)) readout.push_back(number);
-    parameters_.write("readout", readout);
-    if (parameters_.has("readout_bias")) parameters_.write("readout_bias", {target_.bias.begin(), target_.bias.end()});
-    parameters_.load();
+    if (shape_.bias) tensor_of(model_, "bias", hidden_, 1).setZero();
+    if (shape_.input_bias) write_additions();
+    place(tensor_of(model_, "initial", 1, hidden_), target_.initial.transpose());
+    place(tensor_of(model_, "readout", model_.labels(), hidden_), target_.readout);
+    if (!shape_.scale_free) tensor_of(model_, "readout_bias", model_.labels(), 1) = target_.bias.cast<float>();
   }
 
  private:
-  float* row(Letter letter) { return weights_.data() + letter * shape_.generated(); }
-  void clear(Letter letter) { std::fill_n(row(letter), shape_.generated(), 0.f); }
+  /// The letters' rows, all 0.
+  Eigen::Map<RowMajorFloats> cleared_weights() {
+    auto weights = tensor_of(model_, "weights", inputs_, static_cast<Eigen::Index>(shape_.generated()));
+    weights.topRows(model_.letters()).setZero();
+    return weights;
+  }
+
+  /// Columns at the model's places, between zeros.
+  void place(Eigen::Ref<RowMajorFloats> to, const Eigen::MatrixXd& columns) const {
+    to.setZero();
+    to(Eigen::all, places_) = columns.cast<float>();
+  }
 
   void write_matrices() {
-    const std::size_t block = shape_.block_size();
-    for (Letter letter = 0; letter < model_.letters(); ++letter) {
-      clear(letter);
-      for (std::size_t i = 0; i < places_.size(); ++i)
-        for (std::size_t j = 0; j < places_.size(); ++j)
-          if (places_[i] / block == places_[j] / block)
-            row(letter)[places_[i] * block + places_[j] % block] = entry(letter, i, j);
-    }
+    auto weights = cleared_weights();
+    for (Letter letter = 0; letter < model_.letters(); ++letter)
+      write_blocks(&weights(letter, 0), hidden_, static_cast<Eigen::Index>(shape_.block_size()), places_,
+                   target_.matrices[letter]);
   }
 
   void write_angles() {
+    auto weights = cleared_weights();
     for (Letter letter = 0; letter < model_.letters(); ++letter) {
-      clear(letter);
       for (const auto& group : mixed_coordinates(target_)) {
-        const auto first = static_cast<std::size_t>(group.front());
-        const double c = target_.matrices[letter](group.front(), group.front());
-        const double s = group.size() == 1 ? 0 : target_.matrices[letter](group.back(), group.front());
-        const bool rotates =
-            std::abs(c * c + s * s - 1) < 1e-9 &&
-            (group.size() == 1 || (std::abs(target_.matrices[letter](group.back(), group.back()) - c) < 1e-9 &&
-                                   std::abs(target_.matrices[letter](group.front(), group.back()) + s) < 1e-9));
+        const Eigen::MatrixXd& matrix = target_.matrices[letter];
+        const Eigen::Index first = group.front(), last = group.back();
+        const double c = matrix(first, first);
+        const double s = group.size() == 1 ? 0 : matrix(last, first);
+        const bool rotates = std::abs(c * c + s * s - 1) < 1e-9 &&
+                             (group.size() == 1 ||
+                              (std::abs(matrix(last, last) - c) < 1e-9 && std::abs(matrix(first, last) + s) < 1e-9));
         if (!rotates)
           refuse(model_,
                  "only rotates pairs of coordinates, which these letters do not; a model with block=2 can hold them, "
                  "and this one what --construction rotation compiles");
-        row(letter)[places_[first] / 2] = static_cast<float>(stated::atan2(s, c));
+        weights(letter, places_[static_cast<std::size_t>(first)] / 2) = static_cast<float>(stated::atan2(s, c));
       }
     }
   }
 
   /// One factor e_i e_jᵀ for every entry that some letter has.
   void write_factors() {
-    std::vector<float> left = parameters_.zeros("left"), right = left;
-    std::vector<std::pair<std::size_t, std::size_t>> entries;
-    for (std::size_t i = 0; i < places_.size(); ++i)
-      for (std::size_t j = 0; j < places_.size(); ++j) {
-        bool used = false;
-        for (Letter letter = 0; letter < model_.letters(); ++letter) used = used || entry(letter, i, j) != 0;
-        if (used) entries.emplace_back(i, j);
-      }
-    if (entries.size() > shape_.rank)
+    Eigen::MatrixXf used = Eigen::MatrixXf::Zero(target_.dimension(), target_.dimension());
+    for (const Eigen::MatrixXd& matrix : target_.matrices) used += matrix.cast<float>().cwiseAbs();
+    const auto entries = static_cast<Eigen::Index>((used.array() != 0).count());
+    const auto rank = static_cast<Eigen::Index>(shape_.rank);
+    if (entries > rank)
       refuse(model_, fmt::format("has {0} factors, the construction's matrices have {1} entries; take rank={1} or more",
-                                 shape_.rank, entries.size()));
-    for (Letter letter = 0; letter < model_.letters(); ++letter) clear(letter);
-    for (std::size_t r = 0; r < entries.size(); ++r) {
-      left[places_[entries[r].first] * shape_.rank + r] = 1;
-      right[places_[entries[r].second] * shape_.rank + r] = 1;
-      for (Letter letter = 0; letter < model_.letters(); ++letter)
-        row(letter)[r] = entry(letter, entries[r].first, entries[r].second);
-    }
-    parameters_.write("left", left);
-    parameters_.write("right", right);
+                                 rank, entries));
+    auto weights = cleared_weights(), left = tensor_of(model_, "left", hidden_, rank),
+         right = tensor_of(model_, "right", hidden_, rank);
+    left.setZero();
+    right.setZero();
+    Eigen::Index factor = 0;
+    for (Eigen::Index i = 0; i < used.rows(); ++i)
+      for (Eigen::Index j = 0; j < used.cols(); ++j) {
+        if (used(i, j) == 0) continue;
+        left(places_[static_cast<std::size_t>(i)], factor) = 1;
+        right(places_[static_cast<std::size_t>(j)], factor) = 1;
+        for (Letter letter = 0; letter < model_.letters(); ++letter)
+          weights(letter, factor) = static_cast<float>(target_.matrices[letter](i, j));
+        ++factor;
+      }
   }
 
   void write_additions() {
-    std::vector<float> additions = parameters_.zeros("input_bias");
+    auto additions = tensor_of(model_, "input_bias", inputs_, hidden_);
+    additions.setZero();
     for (Letter letter = 0; letter < model_.letters(); ++letter)
-      std::ranges::copy(placed(target_.additions[letter], places_, shape_.hidden),
-                        additions.begin() + static_cast<std::ptrdiff_t>(std::size_t{letter} * shape_.hidden));
-    parameters_.write("input_bias", additions);
-  }
-
-  float entry(Letter letter, std::size_t i, std::size_t j) const {
-    return static_cast<float>(target_.matrices[letter](static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)));
+      place(additions.row(letter), target_.additions[letter].transpose());
   }
 
   BilinearModel<float>& model_;
   const BilinearShape& shape_;
   LinearTarget target_;
-  Parameters parameters_;
+  Eigen::Index hidden_, inputs_;
   Places places_;
-  std::vector<float> weights_;
 };
 
 /// Additions that the model lacks, or a bias that rescaling a state would not leave alone, become a coordinate.
@@ -432,29 +408,23 @@ LinearTarget fitted_to(const BilinearShape& shape, const LinearTarget& target) {
 /// Its state is the product of the letters' matrices, so that W h becomes ⟨W ⊗ h_0, H⟩, whatever H's length.
 void start_dense(DenseModel<float>& model, const LinearTarget& given) {
   const LinearTarget target = given.has_additions() || given.has_bias() ? with_constant(given) : given;
-  const std::size_t size = model.shape().size, used = static_cast<std::size_t>(target.dimension());
+  const auto size = static_cast<Eigen::Index>(model.shape().size), used = target.dimension();
   if (used > size)
     refuse(model,
            fmt::format("has matrices of {0}×{0}, the construction {1} coordinates; take size={1} or more", size, used));
-  Parameters parameters(model);
-  std::vector<float> matrices = parameters.zeros("matrices"), readout = parameters.zeros("readout");
-  for (Letter letter = 0; letter < model.letters(); ++letter)
-    for (std::size_t i = 0; i < size; ++i)
-      for (std::size_t j = 0; j < size; ++j)
-        matrices[(letter * size + i) * size + j] =
-            i < used && j < used ? static_cast<float>(target.matrices[letter](static_cast<Eigen::Index>(i),
-                                                                              static_cast<Eigen::Index>(j)))
-                                 : static_cast<float>(i == j);
-  for (std::size_t i = 0; i < used; ++i)
-    for (std::size_t j = 0; j < used; ++j)
-      for (std::size_t label = 0; label < model.labels(); ++label)
-        readout[(i * size + j) * model.labels() + label] =
-            static_cast<float>(target.readout(static_cast<Eigen::Index>(label), static_cast<Eigen::Index>(i)) *
-                               target.initial(static_cast<Eigen::Index>(j)) * std::sqrt(static_cast<double>(size)));
-  parameters.write("matrices", matrices);
-  parameters.write("readout", readout);
-  parameters.write("readout_bias", parameters.zeros("readout_bias"));
-  parameters.load();
+  auto matrices = tensor_of(model, "matrices", model.letters() * size, size);
+  for (Letter letter = 0; letter < model.letters(); ++letter) {
+    auto matrix = matrices.middleRows(letter * size, size);
+    matrix.setIdentity();
+    matrix.topLeftCorner(used, used) = target.matrices[letter].cast<float>();
+  }
+  auto readout = tensor_of(model, "readout", size * size, model.labels());
+  readout.setZero();
+  for (Eigen::Index i = 0; i < used; ++i)
+    for (Eigen::Index j = 0; j < used; ++j)
+      readout.row(i * size + j) =
+          (target.readout.col(i) * target.initial(j) * std::sqrt(static_cast<double>(size))).cast<float>();
+  tensor_of(model, "readout_bias", model.labels(), 1).setZero();
 }
 
 // ── Fan et al.'s blocks ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -472,33 +442,26 @@ void start_blocks(StackedModel<float>& model, const BlockShape& shape, const Lin
                            "would contract; take norm=2, or --construction permutation",
                            shape.norm, norm));
     }
-  Parameters parameters(model);
-  const std::size_t width = shape.width(), size = shape.size, numbers = width * size;
-  write_one_hot(parameters, model, width, "blocks");
-  const Places places = packed(model, mixed_coordinates(target), size, width);
+  const Eigen::Index width = shape.width(), size = shape.size;
+  write_one_hot(model, width, "blocks");
+  const Places places = packed(model, mixed_coordinates(target), shape.size, shape.width());
   const std::string layer = "layer0.mixer.";
-  std::vector<float> blocks = parameters.zeros(layer + "generator_out"), inputs = parameters.zeros(layer + "input");
+  auto blocks = tensor_of(model, layer + "generator_out", width, width * size);
+  auto inputs = tensor_of(model, layer + "input", width, width);
+  blocks.setZero();
+  inputs.setZero();
   for (Letter letter = 0; letter < model.letters(); ++letter) {
-    for (std::size_t i = 0; i < places.size(); ++i)
-      for (std::size_t j = 0; j < places.size(); ++j)
-        if (places[i] / size == places[j] / size)
-          blocks[letter * numbers + places[j] * size + places[i] % size] =
-              static_cast<float>(target.matrices[letter](static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)));
-    std::ranges::copy(placed(target.additions[letter], places, width),
-                      inputs.begin() + static_cast<std::ptrdiff_t>(letter * width));
+    write_blocks(&blocks(letter, 0), width, size, places, target.matrices[letter].transpose());
+    inputs.row(letter)(places) = target.additions[letter].cast<float>();
   }
-  parameters.write(layer + "generator_out", blocks);
-  parameters.write(layer + "generator_bias", parameters.zeros(layer + "generator_bias"));
-  parameters.write(layer + "input", inputs);
-  parameters.write(layer + "start", placed(target.initial, places, width));
-  std::vector<float> readout = parameters.zeros("readout");
-  for (std::size_t i = 0; i < places.size(); ++i)
-    for (std::size_t label = 0; label < model.labels(); ++label)
-      readout[places[i] * model.labels() + label] =
-          static_cast<float>(target.readout(static_cast<Eigen::Index>(label), static_cast<Eigen::Index>(i)));
-  parameters.write("readout", readout);
-  parameters.write("readout_bias", {target.bias.begin(), target.bias.end()});
-  parameters.load();
+  tensor_of(model, layer + "generator_bias", 1, width * size).setZero();
+  auto start = tensor_of(model, layer + "start", 1, width),
+       readout = tensor_of(model, "readout", width, model.labels());
+  start.setZero();
+  start.row(0)(places) = target.initial.cast<float>();
+  readout.setZero();
+  readout(places, Eigen::all) = target.readout.transpose().cast<float>();
+  tensor_of(model, "readout_bias", model.labels(), 1) = target.bias.cast<float>();
 }
 
 }  // namespace
@@ -531,17 +494,15 @@ void initialise_from(SequenceModel<float>& model, const Network& network, const 
 
 void perturb(SequenceModel<float>& model, double share, std::uint64_t seed) {
   const FloatEnvironment environment;
-  Parameters parameters(model);
   Random random(seed);
   for (const auto& [name, tensor] : model.tensors().tensors) {
-    std::vector<float> numbers = parameters.read(name), noise(numbers.size());
+    const std::span<float> numbers = model.tensor(name);
+    std::vector<float> noise(numbers.size());
     double squares = 0;
     for (const float number : numbers) squares += double{number} * number;
     fill_normal<float>(noise, random, share * std::sqrt(squares / static_cast<double>(numbers.size())));
     for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] += noise[i];
-    parameters.write(name, numbers);
   }
-  parameters.load();
 }
 
 }  // namespace krohn

@@ -12,7 +12,6 @@
 #include "krohn/simulate/models/stock/stock_layers.h"
 #include "krohn/simulate/models/stock_model.h"
 #include "krohn/simulate/operations/stated_lists.h"
-#include "krohn/simulate/prove/claims/operations.h"
 #include "krohn/simulate/tasks/tasks.h"
 
 namespace krohn {

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <complex>
 #include <numbers>
-#include <string>
 #include <tuple>
 #include <utility>
 
@@ -17,7 +16,6 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/learned/extract_automaton.h"
-#include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/prove/pairs/certify_reader.h"
 
 namespace krohn {

@@ -9,11 +9,9 @@
 #include <cmath>
 #include <functional>
 #include <numbers>
-#include <optional>
 #include <set>
 
 #include "krohn/constructions/files/safetensors.h"
-#include "krohn/groups/base/decompositions.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/simulate/evaluate/evaluate.h"

@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include "krohn/automata/dfa/graph.h"
 #include "krohn/groups/base/error.h"
@@ -17,13 +15,11 @@
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/learned/model_operations.h"
-#include "krohn/simulate/learned/spectrum.h"
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/token_layers.h"
 #include "krohn/simulate/operations/operations_reader.h"
 #include "krohn/simulate/operations/stated_lists.h"
 #include "krohn/simulate/prove/pairs/certify_reader.h"
-#include "krohn/simulate/run/letter_reader.h"
 #include "krohn/simulate/words/word.h"
 
 namespace krohn {

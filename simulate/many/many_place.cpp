@@ -9,10 +9,7 @@
 #include <map>
 #include <new>
 #include <optional>
-#include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/constructions/files/network_file.h"
@@ -21,7 +18,6 @@
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/evaluate/lanes/sample.h"
-#include "krohn/simulate/many/ranks.h"
 #include "krohn/simulate/prove/pairs/network_machine.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
 

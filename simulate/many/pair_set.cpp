@@ -6,7 +6,6 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -15,12 +14,8 @@
 #include <filesystem>
 #include <set>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "krohn/groups/base/atomic_file.h"
-#include "krohn/groups/base/error.h"
-#include "krohn/groups/base/record_set.h"
 #include "krohn/simulate/check/sha256.h"
 
 namespace krohn {

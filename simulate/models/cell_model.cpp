@@ -14,7 +14,6 @@
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/models/prefix_tree.h"
-#include "krohn/simulate/models/token_layers.h"
 
 namespace krohn {
 namespace {

@@ -87,9 +87,6 @@ struct ReflectionShape {
 template <class Real>
 std::unique_ptr<Mixer<Real>> reflection_mixer(const ReflectionShape& shape);
 
-extern template std::unique_ptr<Mixer<float>> reflection_mixer(const ReflectionShape&);
-extern template std::unique_ptr<Mixer<double>> reflection_mixer(const ReflectionShape&);
-
 // Diagonal recurrences: Mamba's, whose decay depends on the input (Gu & Dao 2023),
 // with values in [0, 1] or [−1, 1] (Grazzi et al. 2025, Table 2) or complex ones of modulus at most 1 (as in S4D and
 // LRU), and the one whose decay does not (S4D, Gu et al. 2022; LRU, Orvieto et al. 2023).
@@ -110,9 +107,6 @@ struct DiagonalShape {
 template <class Real>
 std::unique_ptr<Mixer<Real>> diagonal_mixer(const DiagonalShape& shape);
 
-extern template std::unique_ptr<Mixer<float>> diagonal_mixer(const DiagonalShape&);
-extern template std::unique_ptr<Mixer<double>> diagonal_mixer(const DiagonalShape&);
-
 // Fan et al. 2024's block-diagonal input-dependent recurrence (eq. 5 and 6): x ← A(u) x
 // + B u with h blocks of b×b in A, each column divided by max(1, its p-norm). What it adds is the state itself.
 //
@@ -129,8 +123,5 @@ struct BlockShape {
 
 template <class Real>
 std::unique_ptr<Mixer<Real>> block_mixer(const BlockShape& shape);
-
-extern template std::unique_ptr<Mixer<float>> block_mixer(const BlockShape&);
-extern template std::unique_ptr<Mixer<double>> block_mixer(const BlockShape&);
 
 }  // namespace krohn

@@ -6,18 +6,16 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
-#include <string>
 
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
+#include "krohn/groups/base/number_text.h"
 #include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/dense_model.h"
 #include "krohn/simulate/models/released_model.h"
-#include "krohn/simulate/models/sequence_model.h"
 #include "krohn/simulate/models/stacked_model.h"
 #include "krohn/simulate/models/stock_model.h"
 
@@ -49,10 +47,10 @@ unsigned SequenceModel<Real>::used_threads() const {
 }
 
 template <class Real>
-std::size_t SequenceModel<Real>::begin_of(std::string_view name) const {
+std::size_t SequenceModel<Real>::index_of(std::string_view name) const {
   const auto part = std::ranges::find(parts_, name, &ParameterPart::name);
   if (part == parts_.end()) throw InputError(std::string(name), "no tensor of the model has this name");
-  return begin_[static_cast<std::size_t>(part - parts_.begin())];
+  return static_cast<std::size_t>(part - parts_.begin());
 }
 
 template <class Real>
@@ -80,18 +78,6 @@ void SequenceModel<Real>::load(const TensorFile& file) {
 
 template class SequenceModel<float>;
 template class SequenceModel<double>;
-
-namespace {
-
-template <class Number>
-std::optional<Number> number_in(std::string_view text) {
-  Number value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-}  // namespace
 
 ModelParts::ModelParts(std::string_view text, std::string grammar) : text_(text), grammar_(std::move(grammar)) {
   std::string_view rest = text_;
@@ -156,21 +142,18 @@ namespace {
 constexpr std::uint32_t kMaxExtent = 1 << 20;
 
 std::string text_of(const TensorFile& file, const char* key, const std::string& path) {
-  const auto found = file.metadata.find(key);
-  if (found == file.metadata.end())
+  if (!file.metadata.contains(key))
     throw InputError(path, fmt::format("its metadata has no \"{}\"; `krohn train` writes models, and `krohn import` "
                                        "takes in those trained elsewhere",
                                        key));
-  return found->second;
+  return file.text(key);
 }
 
 std::uint32_t extent_of(const TensorFile& file, const char* key, const std::string& path) {
-  const std::string text = text_of(file, key, path);
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > kMaxExtent)
+  const auto value = number_in<std::uint32_t>(text_of(file, key, path));
+  if (!value || *value < 1 || *value > kMaxExtent)
     throw InputError(path, fmt::format("metadata \"{}\" is not a number from 1 to {}", key, kMaxExtent));
-  return value;
+  return *value;
 }
 
 TensorFile file_of(const std::string& task, const SequenceModel<float>& model,

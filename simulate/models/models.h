@@ -86,11 +86,6 @@ template <class Real>
 std::unique_ptr<SequenceModel<Real>> make_model(std::string_view name, Letter letters, std::uint32_t labels,
                                                 std::uint64_t seed);
 
-extern template std::unique_ptr<SequenceModel<float>> make_model(std::string_view, Letter, std::uint32_t,
-                                                                 std::uint64_t);
-extern template std::unique_ptr<SequenceModel<double>> make_model(std::string_view, Letter, std::uint32_t,
-                                                                  std::uint64_t);
-
 /// For the tokens and the answers of a task.
 template <class Real>
 std::unique_ptr<SequenceModel<Real>> make_model(std::string_view name, const Task& task, std::uint64_t seed) {

@@ -4,8 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,7 +12,6 @@
 
 #include "krohn/automata/dfa/alphabet.h"
 #include "krohn/constructions/files/safetensors.h"
-#include "krohn/simulate/prove/claims/operations.h"
 #include "krohn/simulate/tasks/task.h"
 
 namespace krohn {
@@ -79,7 +76,10 @@ class SequenceModel {
   /// The tensors among them, in the order of `parameters`.
   const std::vector<ParameterPart>& tensor_parts() const { return parts_; }
   /// Where a tensor begins. Throws InputError where there is none of that name.
-  std::size_t begin_of(std::string_view name) const;
+  std::size_t begin_of(std::string_view name) const { return begin_of(index_of(name)); }
+  /// Its numbers; throws likewise.
+  std::span<const Real> tensor(std::string_view name) const { return part(index_of(name)); }
+  std::span<Real> tensor(std::string_view name) { return part(index_of(name)); }
 
   /// The loss of a batch, and its gradient by every parameter added to `gradient` (as long as `parameters`, or empty:
   /// no gradient). Targets of the batch are ordered as draw_batch orders them.
@@ -114,6 +114,8 @@ class SequenceModel {
   }
 
  private:
+  std::size_t index_of(std::string_view name) const;
+
   Letter letters_;
   std::uint32_t labels_;
   unsigned threads_ = 1;

@@ -3,10 +3,7 @@
 #include <Eigen/Core>
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 #include <utility>
-#include <vector>
 
 #include "krohn/simulate/arithmetic/numbers.h"
 #include "krohn/simulate/arithmetic/parallel_for.h"

@@ -131,13 +131,6 @@ struct DistinctTargets {
 
 DistinctTargets distinct_targets(std::span<const TrainingBatch::Target> targets, const TokenRows& rows);
 
-extern template BatchLoss loss_of_slices(
-    const TrainingBatch&, std::span<const Slice>, unsigned, std::span<float>,
-    const std::function<BatchLoss(const Slice&, std::span<const TrainingBatch::Target>, std::span<float>)>&);
-extern template BatchLoss loss_of_slices(
-    const TrainingBatch&, std::span<const Slice>, unsigned, std::span<double>,
-    const std::function<BatchLoss(const Slice&, std::span<const TrainingBatch::Target>, std::span<double>)>&);
-
 // The loss of logits, and its gradient by them.
 
 /// Row i of `logits`, `labels` numbers, belongs to targets[i]. The logits become the gradient of the mean cross-entropy
@@ -147,11 +140,6 @@ extern template BatchLoss loss_of_slices(
 template <class Real>
 BatchLoss cross_entropy(std::span<Real> logits, std::uint32_t labels, std::span<const TrainingBatch::Target> targets,
                         std::span<const std::uint32_t> counts = {}, std::uint64_t all = 0);
-
-extern template BatchLoss cross_entropy(std::span<float>, std::uint32_t, std::span<const TrainingBatch::Target>,
-                                        std::span<const std::uint32_t>, std::uint64_t);
-extern template BatchLoss cross_entropy(std::span<double>, std::uint32_t, std::span<const TrainingBatch::Target>,
-                                        std::span<const std::uint32_t>, std::uint64_t);
 
 /// Uniform in [0, 1).
 inline double uniform(Random& random) { return static_cast<double>(random.next() >> 11) * 0x1p-53; }

@@ -70,7 +70,4 @@ struct OperationsPlan {
 template <class Real>
 OperationsPlan<Real> plan_operations(const Operations& operations, const TensorFile& tensors, bool in_place);
 
-extern template OperationsPlan<float> plan_operations(const Operations&, const TensorFile&, bool);
-extern template OperationsPlan<double> plan_operations(const Operations&, const TensorFile&, bool);
-
 }  // namespace krohn

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <string_view>
 
-#include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/stated_functions.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"

@@ -3,6 +3,8 @@
 // added in another order, so that every set gives the same bits.
 #pragma once
 
+#include <utility>
+
 #include "krohn/simulate/operations/step_functions.h"
 
 namespace krohn {
@@ -374,56 +376,23 @@ void norm(const Step& step, const StepNumbers<typename Format::Real>& numbers) {
 
 // ---- Tables
 
+/// The kernel of the step's function, one of kFirst and those behind it.
+template <class Format, StepFunction kFirst, std::size_t... kBehind>
+StepKernel<typename Format::Real> each_of(const Step& step, std::index_sequence<kBehind...>) {
+  constexpr auto at = [](std::size_t behind) {
+    return static_cast<StepFunction>(static_cast<std::size_t>(kFirst) + behind);
+  };
+  StepKernel<typename Format::Real> found = nullptr;
+  ((step.function == at(kBehind) ? void(found = each_of<Format, at(kBehind)>(step)) : void()), ...);
+  return found;
+}
+
 template <class Format>
 StepKernel<typename Format::Real> kernel_of(const Step& step, bool words) {
   using enum StepFunction;
-  switch (step.function) {
-    case kDot:
-      return dot_of<Format>(step, words);
-    case kCopy:
-      return each_of<Format, kCopy>(step);
-    case kAdd:
-      return each_of<Format, kAdd>(step);
-    case kSubtract:
-      return each_of<Format, kSubtract>(step);
-    case kMultiply:
-      return each_of<Format, kMultiply>(step);
-    case kDivide:
-      return each_of<Format, kDivide>(step);
-    case kGreater:
-      return each_of<Format, kGreater>(step);
-    case kRoot:
-      return each_of<Format, kRoot>(step);
-    case kBf16:
-      return each_of<Format, kBf16>(step);
-    case kSigmoid:
-      return each_of<Format, kSigmoid>(step);
-    case kSigmoid32:
-      return each_of<Format, kSigmoid32>(step);
-    case kExp:
-      return each_of<Format, kExp>(step);
-    case kExp32:
-      return each_of<Format, kExp32>(step);
-    case kSoftplus:
-      return each_of<Format, kSoftplus>(step);
-    case kSoftplus32:
-      return each_of<Format, kSoftplus32>(step);
-    case kLogistic:
-      return each_of<Format, kLogistic>(step);
-    case kTanh:
-      return each_of<Format, kTanh>(step);
-    case kSoftplus64:
-      return each_of<Format, kSoftplus64>(step);
-    case kLogSigmoid:
-      return each_of<Format, kLogSigmoid>(step);
-    case kCosine:
-      return each_of<Format, kCosine>(step);
-    case kSine:
-      return each_of<Format, kSine>(step);
-    case kNorm:
-      return norm<Format>;
-  }
-  return nullptr;
+  if (step.function == kDot) return dot_of<Format>(step, words);
+  if (step.function == kNorm) return norm<Format>;
+  return each_of<Format, kCopy>(step, std::make_index_sequence<static_cast<std::size_t>(kNorm) - 1>());
 }
 
 template <class Real>

@@ -1,6 +1,3 @@
-#include <algorithm>
-
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/arithmetic/stated_exp.h"
 #include "krohn/simulate/operations/step_kernels.h"
 
@@ -22,9 +19,7 @@ const std::uint64_t* const kExpTable = [] {
 }();
 
 StepKernels step_kernels(InstructionSet set) {
-  const std::vector<InstructionSet> sets = available_instruction_sets();
-  if (std::find(sets.begin(), sets.end(), set) == sets.end())
-    throw InputError("this processor does not run " + to_string(set) + "; take another instruction set");
+  require_available(set);
 #ifdef __x86_64__
   if (set == InstructionSet::kAvx512) return avx512_step_kernels();
   if (set == InstructionSet::kAvx2) return avx2_step_kernels();

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <random>
 
 #include "krohn/groups/base/error.h"
@@ -626,20 +625,10 @@ class Prober {
 }  // namespace
 
 std::string to_string(RoundingSeen rounding) {
-  switch (rounding) {
-    case RoundingSeen::kNearestEven:
-      return "to nearest, ties to even";
-    case RoundingSeen::kNearestAway:
-      return "to nearest, ties away from zero";
-    case RoundingSeen::kTowardZero:
-      return "toward zero";
-    case RoundingSeen::kUpward:
-      return "upward";
-    case RoundingSeen::kDownward:
-      return "downward";
-    default:
-      return "in none of IEEE 754's directions";
-  }
+  constexpr const char* kWords[] = {
+      "to nearest, ties to even",        "to nearest, ties away from zero", "toward zero", "upward", "downward",
+      "in none of IEEE 754's directions"};
+  return kWords[static_cast<std::size_t>(rounding)];
 }
 
 SumsSeen probe_sums(Precision format, const SumOfProducts& sum, const ProbeOptions& options) {

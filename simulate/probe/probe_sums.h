@@ -4,7 +4,6 @@
 // asked for.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>

@@ -12,7 +12,6 @@
 #include "krohn/simulate/arithmetic/interval.h"
 #include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/prove/bounds/bounds.h"
-#include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/orders/ordered_search.h"
 #include "krohn/simulate/prove/pairs/certify_reader.h"
 #include "krohn/simulate/prove/pairs/network_machine.h"

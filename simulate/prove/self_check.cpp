@@ -7,13 +7,11 @@
 #include <chrono>
 #include <cstring>
 #include <limits>
-#include <map>
 
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/record_set.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/evaluate/evaluate.h"
-#include "krohn/simulate/evaluate/rounded_network.h"
 #include "krohn/simulate/prove/claims/closed_layer.h"
 #include "krohn/simulate/prove/claims/unit_moves.h"
 #include "krohn/simulate/prove/pairs/certify_reader.h"

@@ -4,10 +4,8 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/constructions/network/network.h"

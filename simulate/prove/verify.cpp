@@ -6,16 +6,13 @@
 #include <cmath>
 #include <utility>
 
-#include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
-#include "krohn/groups/base/random.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/check/recheck_arithmetic.h"
 #include "krohn/simulate/evaluate/lanes/sample.h"
 #include "krohn/simulate/prove/certify.h"
-#include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/pairs/certify_reader.h"
 #include "krohn/simulate/prove/pairs/network_machine.h"
 #include "krohn/simulate/prove/place.h"

@@ -5,8 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "krohn/automata/dfa/dfa.h"
-
 namespace krohn {
 namespace {
 

@@ -4,12 +4,9 @@
 #include <omp.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cassert>
-#include <numeric>
 
 #include "krohn/groups/base/error.h"
-#include "krohn/simulate/run/state_maps.h"
 
 namespace krohn {
 

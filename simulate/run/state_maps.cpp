@@ -7,7 +7,6 @@
 #include <cassert>
 #include <cstring>
 #include <utility>
-#include <vector>
 
 #include "krohn/simulate/words/word.h"
 

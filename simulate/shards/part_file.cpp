@@ -9,8 +9,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cerrno>
-#include <charconv>
-#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
@@ -18,13 +16,12 @@
 #include <queue>
 #include <set>
 #include <sstream>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "krohn/automata/formats/json.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
+#include "krohn/groups/base/number_text.h"
 #include "krohn/simulate/check/sha256.h"
 
 namespace krohn {
@@ -281,12 +278,7 @@ std::vector<std::uint64_t> PartFile::missing() const {
 }
 
 void PartFile::write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail_at(begun_, "write", errno);
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
+  if (const int error = write_bytes(descriptor_, bytes); error != 0) fail_at(begun_, "write", error);
 }
 
 void PartFile::add(std::uint64_t item, const std::string& line) {
@@ -341,19 +333,13 @@ namespace {
 
 constexpr std::uint64_t kMaxCost = std::uint64_t{1} << 40;  // no sum of 2^23 of them overflows
 
-std::optional<std::uint64_t> number_of(std::string_view digits) {
-  std::uint64_t number = 0;
-  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc() || stop != digits.data() + digits.size()) return std::nullopt;
-  return number;
-}
-
 }  // namespace
 
 Shard parse_shard(std::string_view text) {
   const std::size_t slash = text.find('/');
   if (slash != std::string_view::npos) {
-    const auto number = number_of(text.substr(0, slash)), count = number_of(text.substr(slash + 1));
+    const auto number = number_in<std::uint64_t>(text.substr(0, slash)),
+               count = number_in<std::uint64_t>(text.substr(slash + 1));
     if (number && count && *number >= 1 && *number <= *count && *count <= kMaxShards) return {*number, *count};
   }
   throw InputError("--shard", fmt::format("\"{}\" is no shard; write 3/100 for the third of a hundred (at most {})",

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <memory>
 
 #include "krohn/automata/families/families.h"
 #include "krohn/automata/formats/format_file.h"
@@ -14,7 +13,6 @@
 #include "krohn/groups/base/random.h"
 #include "krohn/groups/base/record_set.h"
 #include "krohn/groups/names/named_group.h"
-#include "krohn/simulate/tasks/task.h"
 
 namespace krohn {
 
@@ -183,15 +181,13 @@ TaskShape expression_and_equals(std::uint64_t length) {
 }
 
 TaskInfo fan_info(std::string name, std::string summary, double chance) {
-  TaskInfo info;
-  info.name = std::move(name);
-  info.summary = std::move(summary);
-  info.source = "Fan et al. 2024, §4.1";
-  info.length_unit = "tokens";
-  info.train = {40, 40};
-  info.test = {500, 500};
-  info.chance = chance;
-  return info;
+  return {.name = std::move(name),
+          .summary = std::move(summary),
+          .source = "Fan et al. 2024, §4.1",
+          .length_unit = "tokens",
+          .train = {40, 40},
+          .test = {500, 500},
+          .chance = chance};
 }
 
 TaskInfo fan_arithmetic_info(std::string name, double chance) {
@@ -203,17 +199,15 @@ TaskInfo fan_arithmetic_info(std::string name, double chance) {
 }
 
 TaskInfo chomsky_info(std::string name, std::string summary, double chance) {
-  TaskInfo info;
-  info.name = std::move(name);
-  info.summary = std::move(summary);
-  info.source = "Grazzi et al. 2025, E.1.2";
-  info.length_unit = "tokens with = and [PAD]";
-  info.least_length = 2;
-  info.train = {3, 40};
-  info.test = {40, 256};
-  info.test_samples = 8192;
-  info.chance = chance;
-  return info;
+  return {.name = std::move(name),
+          .summary = std::move(summary),
+          .source = "Grazzi et al. 2025, E.1.2",
+          .length_unit = "tokens with = and [PAD]",
+          .least_length = 2,
+          .train = {3, 40},
+          .test = {40, 256},
+          .test_samples = 8192,
+          .chance = chance};
 }
 
 TaskInfo parity_info() {
@@ -225,43 +219,37 @@ TaskInfo parity_info() {
 }
 
 TaskInfo group_info(std::string name, std::string summary, bool several_tokens, double chance) {
-  TaskInfo info;
-  info.name = std::move(name);
-  info.summary = std::move(summary);
-  info.source = "Grazzi et al. 2025, E.2";
-  info.length_unit = "tokens after [BOS]";
-  info.train = several_tokens ? LengthRange{64, 64} : LengthRange{32, 32};
-  info.test = {500, 500};
-  info.train_samples = 1'600'000;
-  info.test_samples = 40'000;
-  info.place = TargetPlace::kEveryPosition;
-  info.chance = chance;
-  return info;
+  return {.name = std::move(name),
+          .summary = std::move(summary),
+          .source = "Grazzi et al. 2025, E.2",
+          .length_unit = "tokens after [BOS]",
+          .train = several_tokens ? LengthRange{64, 64} : LengthRange{32, 32},
+          .test = {500, 500},
+          .train_samples = 1'600'000,
+          .test_samples = 40'000,
+          .place = TargetPlace::kEveryPosition,
+          .chance = chance};
 }
 
 TaskInfo ebrahimi_info(std::string name, std::string summary, double chance) {
-  TaskInfo info;
-  info.name = std::move(name);
-  info.summary = std::move(summary);
-  info.source = "Ebrahimi & Memisevic 2025, B.1";
-  info.length_unit = "inputs between [BOS] and [EOI]";
-  info.train = {2, 10};
-  info.test = {500, 500};
-  info.chance = chance;
-  return info;
+  return {.name = std::move(name),
+          .summary = std::move(summary),
+          .source = "Ebrahimi & Memisevic 2025, B.1",
+          .length_unit = "inputs between [BOS] and [EOI]",
+          .train = {2, 10},
+          .test = {500, 500},
+          .chance = chance};
 }
 
-TaskInfo language_info(std::string name, double chance) {
-  TaskInfo info;
-  info.summary = "uniformly random words of " + name + ", the output after every letter";
-  info.name = std::move(name);
-  info.source = "any automaton";
-  info.length_unit = "tokens";
-  info.train = {3, 40};
-  info.test = {40, 256};
-  info.place = TargetPlace::kEveryPosition;
-  info.chance = chance;
-  return info;
+TaskInfo language_info(const std::string& name, double chance) {
+  return {.name = name,
+          .summary = "uniformly random words of " + name + ", the output after every letter",
+          .source = "any automaton",
+          .length_unit = "tokens",
+          .train = {3, 40},
+          .test = {40, 256},
+          .place = TargetPlace::kEveryPosition,
+          .chance = chance};
 }
 
 std::vector<std::string> output_names(const Dfa& machine) {

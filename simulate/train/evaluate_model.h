@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "krohn/constructions/network/network.h"
 #include "krohn/simulate/models/sequence_model.h"

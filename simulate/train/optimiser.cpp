@@ -7,7 +7,6 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
-#include <vector>
 
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/stated_functions.h"

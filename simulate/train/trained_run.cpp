@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <Eigen/Core>
 
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <set>
@@ -11,6 +10,7 @@
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
+#include "krohn/groups/base/number_text.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
@@ -20,23 +20,15 @@ namespace {
 
 template <class Number>
 Number number_of(const TensorFile& file, const char* key, const std::string& path) {
-  const auto found = file.metadata.find(key);
-  const std::string text = found == file.metadata.end() ? "" : found->second;
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size())
+  const auto value = number_in<Number>(file.text(key));
+  if (!value)
     throw InputError(path, fmt::format("its metadata \"{}\" is not a number; delete it, and it is trained again", key));
-  return value;
-}
-
-std::string text_of(const TensorFile& file, const char* key) {
-  const auto found = file.metadata.find(key);
-  return found == file.metadata.end() ? std::string() : found->second;
+  return *value;
 }
 
 constexpr char kPlace[] = "place", kDevice[] = "device";
 
-bool is_of_device(const TensorFile& file) { return text_of(file, kPlace) == kDevice; }
+bool is_of_device(const TensorFile& file) { return file.text(kPlace) == kDevice; }
 
 }  // namespace
 
@@ -128,13 +120,13 @@ void save_trained_run(const TrainedRun& run, const std::string& task, const std:
 
 TrainedRun load_trained_run(const std::string& description, const std::string& path) {
   const TensorFile file = read_safetensors(path);
-  const std::string trained = text_of(file, "trained");
+  const std::string trained = file.text("trained");
   if (trained != description)
     throw InputError(
         path, fmt::format("holds another model (\"{}\", not \"{}\"); choose another folder", trained, description));
   return {
       {number_of<double>(file, "rate", path), number_of<std::uint64_t>(file, "seed", path),
-       number_of<std::uint64_t>(file, "steps", path), text_of(file, "end"),
+       number_of<std::uint64_t>(file, "steps", path), file.text("end"),
        number_of<double>(file, "validation_loss", path), number_of<std::uint64_t>(file, "right", path),
        number_of<std::uint64_t>(file, "targets", path), number_of<double>(file, "seconds", path), is_of_device(file)},
       load_model(path).model};

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
+#include "krohn/groups/base/number_text.h"
 #include "krohn/groups/base/random.h"
 #include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/models/cell_model.h"
@@ -29,19 +29,13 @@ constexpr std::uint32_t kSettlingWords = 16;
 /// The identity of a run's configuration, and its progress; kept in a checkpoint's metadata.
 constexpr char kRunKey[] = "run", kStepsKey[] = "steps", kStateKey[] = "state", kWaitedKey[] = "waited";
 
-std::string text_of(const TensorFile& file, const char* key) {
-  const auto found = file.metadata.find(key);
-  return found == file.metadata.end() ? std::string() : found->second;
-}
-
 std::uint64_t count_of(const TensorFile& file, const char* key) {
-  const std::string text = text_of(file, key);
-  std::uint64_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc() || end != text.data() + text.size())
+  const std::string text = file.text(key);
+  const auto count = number_in<std::uint64_t>(text);
+  if (!count)
     throw InputError(
         fmt::format("the checkpoint's number \"{}\" is \"{}\"; delete it to start from scratch", key, text));
-  return count;
+  return *count;
 }
 
 /// Every other word goes on, from some letter on, by repeating its last letters: what a cell forgets slowly adds up
@@ -269,7 +263,7 @@ TensorFile Trainer::checkpoint() const {
 
 void Trainer::resume(const TensorFile& checkpoint) {
   const FloatEnvironment environment;
-  const std::string own = fingerprint(), other = text_of(checkpoint, kRunKey);
+  const std::string own = fingerprint(), other = checkpoint.text(kRunKey);
   if (other != own)
     throw InputError(
         fmt::format("the checkpoint is of another run (\"{}\", not \"{}\"); choose another folder, or the same "
@@ -293,23 +287,15 @@ void Trainer::resume(const TensorFile& checkpoint) {
   if (options_.patience > 0) waited_ = count_of(checkpoint, kWaitedKey);
   const bool stopped =
       validation_.loss < options_.stop_at || all_right() || (options_.patience > 0 && waited_ >= options_.patience);
-  state_ = text_of(checkpoint, kStateKey) == to_string(State::kDiverged) ? State::kDiverged
-           : stopped                                                     ? State::kStopped
-           : steps_ >= options_.optimiser.steps                          ? State::kFinished
-                                                                         : State::kRunning;
+  state_ = checkpoint.text(kStateKey) == to_string(State::kDiverged) ? State::kDiverged
+           : stopped                                                 ? State::kStopped
+           : steps_ >= options_.optimiser.steps                      ? State::kFinished
+                                                                     : State::kRunning;
 }
 
 std::string to_string(Trainer::State state) {
-  switch (state) {
-    case Trainer::State::kRunning:
-      return "running";
-    case Trainer::State::kStopped:
-      return "stopped early";
-    case Trainer::State::kFinished:
-      return "finished";
-    default:
-      return "diverged";
-  }
+  constexpr const char* kNames[] = {"running", "stopped early", "finished", "diverged"};
+  return kNames[static_cast<std::size_t>(state)];
 }
 
 }  // namespace krohn

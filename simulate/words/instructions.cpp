@@ -21,15 +21,8 @@ Instructions best_instructions() {
 }
 
 const char* to_string(Instructions instructions) {
-  switch (instructions) {
-    case Instructions::kPortable:
-      return "portable";
-    case Instructions::kSsse3:
-      return "SSSE3";
-    case Instructions::kAvx512:
-      return "AVX-512 VBMI";
-  }
-  return "";
+  constexpr const char* kNames[] = {"portable", "SSSE3", "AVX-512 VBMI"};
+  return kNames[static_cast<std::uint8_t>(instructions)];
 }
 
 }  // namespace krohn

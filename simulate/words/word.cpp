@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "krohn/groups/base/error.h"
-#include "krohn/simulate/words/random_letters.h"
 
 namespace krohn {
 

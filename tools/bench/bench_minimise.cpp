@@ -1,5 +1,4 @@
 // Minimises random and de Bruijn automata beside OpenFst's fst::Minimize, each in a process of its own.
-#include <fmt/format.h>
 
 #include <functional>
 #include <string>

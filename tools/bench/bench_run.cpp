@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <ctime>
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 

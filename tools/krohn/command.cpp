@@ -9,14 +9,12 @@
 #include <cstring>
 #include <new>
 #include <sstream>
-#include <string>
-#include <vector>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
-#include "krohn/simulate/prove/verify.h"
 #include "tools/krohn/command.h"
+#include "tools/krohn/help.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/report/output.h"
 #include "tools/krohn/verb.h"
@@ -47,7 +45,7 @@ std::vector<std::string> verbs_of(const CLI::App& app) {
   return names;
 }
 
-std::vector<std::string> options_of(const CLI::App& app) {
+std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_snames()) names.push_back("-" + name);
@@ -56,7 +54,7 @@ std::vector<std::string> options_of(const CLI::App& app) {
   return names;
 }
 
-bool is_option(const std::string& argument) { return argument.size() > 1 && argument.front() == '-'; }
+bool has_dash(const std::string& argument) { return argument.size() > 1 && argument.front() == '-'; }
 
 /// "\"b\" and \"c\"", in the order in which they were given.
 std::string quoted_list(const std::vector<std::string>& names) {
@@ -85,23 +83,23 @@ std::vector<std::string> with_verb_first(const CLI::App& app, std::vector<std::s
     return {arguments[1], "--help"};
   }
   if (first == "-v" || first == "-V" || first == "version") return {"--version"};
-  if (is_verb(first) || std::ranges::count(options_of(app), first) > 0) return arguments;
-  if (!is_option(first)) unknown_verb(app, first);
+  if (is_verb(first) || std::ranges::count(option_names(app), first) > 0) return arguments;
+  if (!has_dash(first)) unknown_verb(app, first);
   if (const auto verb = std::ranges::find_if(arguments, is_verb); verb != arguments.end())
     throw InputError(fmt::format("the verb comes first: krohn {} {} …", *verb, first));
   throw InputError(fmt::format("there is no option \"{}\".{} `krohn help` lists the verbs.", first,
-                               did_you_mean(first, options_of(app))));
+                               did_you_mean(first, option_names(app))));
 }
 
 /// The arguments that the verb does not take, or nothing.
 std::string surplus(const CLI::App& verb) {
   std::vector<std::string> left = verb.remaining();
   for (std::string& argument : left) {
-    const bool is_unknown = is_option(argument);  // no value begins with a dash before it is as typed
+    const bool is_unknown = has_dash(argument);  // no value begins with a dash before it is as typed
     argument = as_typed(argument);
     if (is_unknown) {
       const std::string name = argument.substr(0, argument.find('='));
-      return fmt::format("{} has no option \"{}\".{}", verb.get_name(), name, did_you_mean(name, options_of(verb)));
+      return fmt::format("{} has no option \"{}\".{}", verb.get_name(), name, did_you_mean(name, option_names(verb)));
     }
   }
   if (left.empty()) return {};
@@ -152,6 +150,7 @@ int usage_outcome(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 std::vector<std::string> given;
+std::fenv_t started;
 
 int parse_and_work(int argc, const char* const* argv) {
   // Threads are given to words and to training runs, as --threads says, not to single products of matrices.
@@ -182,10 +181,6 @@ int parse_and_work(int argc, const char* const* argv) {
 }
 
 }  // namespace
-
-namespace {
-std::fenv_t started;
-}
 
 const std::fenv_t& started_environment() { return started; }
 

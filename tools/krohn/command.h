@@ -1,7 +1,5 @@
-// tools/krohn/command.h — the whole command: arguments in, exit status out; help pages that begin with an example.
+// tools/krohn/command.h — the whole command: arguments in, exit status out.
 #pragma once
-
-#include <CLI/CLI.hpp>
 
 #include <cfenv>
 #include <optional>
@@ -9,7 +7,6 @@
 #include <vector>
 
 #include "tools/krohn/report/verdict.h"
-#include "tools/krohn/verb.h"
 
 namespace krohn {
 
@@ -36,44 +33,5 @@ struct Asked {
 /// Does the work of a verb that has --json: {"verb", options …}, without --json itself. Nothing is printed. Throws what
 /// the verb throws, and InputError for arguments that it does not take.
 Asked ask_command(std::vector<std::string> arguments);
-
-// Help pages.
-
-/// krohn(1) in the language of man: a line of NAME, the command's page, and a section with the page of every verb.
-std::string manual_page(const CLI::App& app);
-
-/// How a verb presents itself: `krohn help VERB` prints synopsis, examples, description and options, in this order.
-struct VerbHelp {
-  std::string summary;      ///< one line for the list of verbs
-  std::string synopsis;     ///< "krohn verify MODEL [--against LANGUAGE] …"
-  std::string examples;     ///< whole command lines, indented, one a line
-  std::string description;  ///< paragraphs
-};
-
-/// Reads tools/krohn/help/NAME.md, which is a part of the program.
-VerbHelp verb_help(const std::string& name);
-
-/// The page of one verb: synopsis, examples, description, options.
-class VerbFormatter : public CLI::Formatter {
- public:
-  explicit VerbFormatter(VerbHelp help) : help_(std::move(help)) {
-    column_width(26);
-    label("Positionals", "Arguments");
-  }
-  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
-  std::string make_option_opts(const CLI::Option* option) const override;
-
- private:
-  VerbHelp help_;
-};
-
-/// The page of the command: three lines that work, the verbs, what a language is.
-class CommandFormatter : public CLI::Formatter {
- public:
-  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
-};
-
-/// The values that an option takes, when it takes one of a list.
-std::vector<std::string> choices(const CLI::Option& option);
 
 }  // namespace krohn

@@ -1,4 +1,4 @@
-#include "tools/krohn/command.h"
+#include "tools/krohn/help.h"
 
 #include <fmt/format.h>
 

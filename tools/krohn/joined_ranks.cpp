@@ -1,7 +1,6 @@
 #include "tools/krohn/joined_ranks.h"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -11,11 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <string>
 #include <system_error>
-#include <utility>
 
-#include "krohn/gpu/device/device.h"
 #include "krohn/gpu/networks/device_place.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"

@@ -7,13 +7,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <string_view>
 #include <utility>
 
 #include "krohn/groups/base/error.h"
+#include "krohn/groups/base/number_text.h"
 #include "tools/krohn/shards/list_work.h"
 
 namespace krohn {
@@ -22,11 +22,8 @@ namespace {
 /// The whole text as a finite number, or nothing.
 template <class Number>
 std::optional<Number> parsed(const std::string& text) {
-  Number number{};
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stop != end || !std::isfinite(static_cast<double>(number))) return std::nullopt;
-  return number;
+  const auto number = number_in<Number>(text);
+  return number && std::isfinite(static_cast<double>(*number)) ? number : std::nullopt;
 }
 
 std::string not_a_number(const std::string& text) {
@@ -61,7 +58,7 @@ bool is_option(std::string_view argument) {
 }
 
 /// The parts between commas, empty ones too.
-std::vector<std::string> listed(const std::string& text) {
+std::vector<std::string> parts_between_commas(const std::string& text) {
   std::vector<std::string> parts{""};
   for (const char c : text)
     if (c == ',')
@@ -72,7 +69,7 @@ std::vector<std::string> listed(const std::string& text) {
 }
 
 std::string not_numbers(const std::string& text) {
-  for (const std::string& part : listed(text))
+  for (const std::string& part : parts_between_commas(text))
     if (const std::string complaint = not_a_number(part); !complaint.empty()) return complaint;
   return {};
 }
@@ -83,7 +80,7 @@ CLI::Option* add_parts(CLI::App& app, const std::string& name, const std::string
   const auto take = [start = std::move(start), read = std::move(read)](const std::vector<std::string>& uses) {
     start();
     for (const std::string& use : uses)
-      for (const std::string& part : listed(use)) read(part);
+      for (const std::string& part : parts_between_commas(use)) read(part);
   };
   return app.add_option_function<std::vector<std::string>>(name, take, description)->allow_extra_args(false);
 }

@@ -10,7 +10,7 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/arithmetic/arithmetic_name.h"
 #include "krohn/simulate/arithmetic/order.h"
-#include "tools/krohn/command.h"
+#include "tools/krohn/help.h"
 #include "tools/krohn/report/output.h"
 
 namespace krohn {

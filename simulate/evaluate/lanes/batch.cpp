@@ -1,7 +1,6 @@
 #include "krohn/simulate/evaluate/lanes/batch.h"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "krohn/groups/base/error.h"

@@ -3,9 +3,7 @@
 // so the operations within a word keep their order.
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>

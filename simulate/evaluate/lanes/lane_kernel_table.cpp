@@ -7,14 +7,8 @@
 namespace krohn {
 
 std::string to_string(InstructionSet set) {
-  switch (set) {
-    case InstructionSet::kAvx512:
-      return "AVX-512";
-    case InstructionSet::kAvx2:
-      return "AVX2";
-    default:
-      return "portable";
-  }
+  constexpr const char* kNames[] = {"portable", "AVX2", "AVX-512"};
+  return kNames[static_cast<std::size_t>(set)];
 }
 
 std::vector<InstructionSet> available_instruction_sets() {
@@ -29,10 +23,14 @@ std::vector<InstructionSet> available_instruction_sets() {
   return sets;
 }
 
-LaneKernels lane_kernels(InstructionSet set) {
+void require_available(InstructionSet set) {
   const std::vector<InstructionSet> sets = available_instruction_sets();
   if (std::find(sets.begin(), sets.end(), set) == sets.end())
     throw InputError("this processor does not run " + to_string(set) + "; take another instruction set");
+}
+
+LaneKernels lane_kernels(InstructionSet set) {
+  require_available(set);
 #ifdef __x86_64__
   if (set == InstructionSet::kAvx512) return avx512_lane_kernels();
   if (set == InstructionSet::kAvx2) return avx2_lane_kernels();

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +17,8 @@ std::string to_string(InstructionSet set);
 
 /// The kernels that this build has and this processor runs, the fastest last.
 std::vector<InstructionSet> available_instruction_sets();
+/// Throws InputError for a set that is not among them.
+void require_available(InstructionSet set);
 
 /// An automaton over `steps` letters of kLanes words, beside the answers of a network.
 struct LaneComparison {

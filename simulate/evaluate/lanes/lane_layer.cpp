@@ -1,11 +1,8 @@
 #include "krohn/simulate/evaluate/lanes/lane_layer.h"
 
-#include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
-#include <utility>
 
 #include "krohn/simulate/words/random_letters.h"
 

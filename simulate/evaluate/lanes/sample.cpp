@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <tuple>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "krohn/automata/operations/accepted_words.h"
 #include "krohn/groups/base/error.h"

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <vector>
 
 #include "krohn/automata/operations/minimise.h"
-#include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/error.h"
 
 namespace krohn {

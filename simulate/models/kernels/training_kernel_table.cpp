@@ -2,15 +2,12 @@
 
 #include <algorithm>
 
-#include "krohn/groups/base/error.h"
 #include "krohn/simulate/evaluate/lanes/lane_kernel_table.h"
 
 namespace krohn {
 
 TrainingKernels<float> training_kernels(InstructionSet set) {
-  const std::vector<InstructionSet> sets = available_instruction_sets();
-  if (std::find(sets.begin(), sets.end(), set) == sets.end())
-    throw InputError("this processor does not run " + to_string(set) + "; take another instruction set");
+  require_available(set);
 #ifdef __x86_64__
   if (set == InstructionSet::kAvx512) return avx512_training_kernels();
   if (set == InstructionSet::kAvx2) return avx2_training_kernels();

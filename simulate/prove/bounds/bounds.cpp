@@ -5,16 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
-#include <utility>
 
 #include "krohn/groups/base/decompositions.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
-#include "krohn/simulate/arithmetic/interval.h"
 
 namespace krohn {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
+#include "krohn/simulate/arithmetic/arithmetic.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/claims/closed_layer.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/arithmetic/interval.h"

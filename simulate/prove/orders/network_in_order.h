@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "krohn/constructions/network/network.h"
-#include "krohn/simulate/arithmetic/arithmetic.h"
 #include "krohn/simulate/evaluate/nearest_codeword.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/orders/ordered_search.h"

@@ -5,16 +5,13 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <type_traits>
 #include <unordered_set>
 #include <utility>
-#include <vector>
 
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/record_set.h"

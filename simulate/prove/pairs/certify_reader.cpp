@@ -5,15 +5,11 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <optional>
-#include <utility>
-#include <vector>
 
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/groups/base/random.h"
 #include "krohn/groups/base/time_limit.h"
-#include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
 
 namespace krohn {

@@ -3,7 +3,6 @@
 // reads letters, and the automaton that a network is: all are found by this search; ranks and devices have their own.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>

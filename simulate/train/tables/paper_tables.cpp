@@ -5,16 +5,15 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <map>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "krohn/groups/base/error.h"
+#include "krohn/groups/base/number_text.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/tasks/tasks.h"
 
@@ -219,11 +218,10 @@ using Cells = std::vector<Experiment>;
 
 /// The number that all of `text` spells, above 0.
 double number_of(const std::string& name, std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value) || value <= 0)
+  const auto value = number_in<double>(text);
+  if (!value || !std::isfinite(*value) || *value <= 0)
     throw InputError(kWhat, fmt::format("{}={}: a number above 0, or \"{}\", is expected", name, text, kPapers));
-  return value;
+  return *value;
 }
 
 std::uint64_t count_of(const std::string& name, std::string_view text, double most) {
@@ -305,18 +303,13 @@ void leave_out_part(std::string& model, const std::string& key) {
 
 std::string_view family_of(std::string_view model) { return model.substr(0, model.find(':')); }
 
-bool is_number(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
 /// The numbers in models' names.
 std::set<std::string> parts_of(const Cells& cells) {
   std::set<std::string> keys;
   for (const Experiment& cell : cells)
     for (const Setting& setting : settings(cell))
-      if (const auto value = part_of(cell.model, setting.name); value && is_number(*value)) keys.insert(setting.name);
+      if (const auto value = part_of(cell.model, setting.name); value && number_in<double>(*value))
+        keys.insert(setting.name);
   return keys;
 }
 
@@ -387,7 +380,7 @@ void set_option(Experiment& cell, const Option& option, double value) {
 bool set_model_part(Experiment& cell, const std::string& name, const std::string& value) {
   const std::string key = name == kWidth ? width_of(cell.model) : name;
   const auto before = key.empty() ? std::nullopt : part_of(cell.model, key);
-  if (!before || !is_number(*before)) return false;
+  if (!before || !number_in<double>(*before)) return false;
   if (name != kWidth) {
     set_part(cell.model, key, value);
     return true;

@@ -10,7 +10,6 @@
 #include <map>
 #include <memory>
 #include <numeric>
-#include <optional>
 
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
@@ -419,20 +418,13 @@ ReportedFigure reported_figure(Reported reported, const std::vector<RunFigure>& 
 }
 
 std::string to_string(Reported reported) {
-  switch (reported) {
-    case Reported::kLeastLoss:
-      return "the run with the least validation loss";
-    case Reported::kBest:
-      return "the best of all runs, by the test";
-    case Reported::kBestRate:
-      return "the mean over seeds of the best rate of each, by the test";
-    case Reported::kMedian:
-      return "the median over seeds, of the rate with the best one";
-    case Reported::kBestOfMedianRate:
-      return "the best seed, of the rate with the best median";
-    default:
-      return "the mean over runs of the best test while training";
-  }
+  constexpr const char* kWords[] = {"the run with the least validation loss",
+                                    "the best of all runs, by the test",
+                                    "the mean over seeds of the best rate of each, by the test",
+                                    "the median over seeds, of the rate with the best one",
+                                    "the best seed, of the rate with the best median",
+                                    "the mean over runs of the best test while training"};
+  return kWords[static_cast<std::size_t>(reported)];
 }
 
 }  // namespace krohn

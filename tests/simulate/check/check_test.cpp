@@ -141,7 +141,7 @@ TEST_CASE("a file that is not exactly a certificate is refused by place") {
            Case{with(good, "\"layer\":0", "\"layer\":1"), "a step of another layer"},
            Case{with(good, "\"form\"", "\"shape\""), "\"form\" is missing"},
            Case{with(good, "\"form\"", "\"note\":\"!\",\"form\""), "the unknown member \"note\""},
-           Case{with(good, "\"form\":\"structured\"", "\"form\":\"structured\",\"form\":\"dense\""), "repeated key"},
+           Case{with(good, "\"form\":\"structured\"", "\"form\":\"structured\",\"form\":\"dense\""), "is given twice"},
            Case{with(good, "\"action\":0", "\"action\":0,\"note\":0"), "the unknown member \"note\""},
            Case{with(good, "krohn.certificate", "krohn.network"), "not a certificate"},
            Case{with(good, "\"version\":2", "\"version\":1"), "another version"},

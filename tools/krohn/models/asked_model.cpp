@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <optional>
-
 #include "krohn/constructions/checkpoints/checkpoint.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/gpu/device/device.h"

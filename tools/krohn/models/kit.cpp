@@ -8,6 +8,7 @@
 #include <set>
 
 #include "kit_files.h"
+#include "krohn/automata/formats/json.h"
 #include "krohn/automata/language.h"
 #include "krohn/constructions/build/planner.h"
 #include "krohn/constructions/checkpoints/export_checkpoint.h"
@@ -119,8 +120,7 @@ std::string tracker_text(const KitModel& model) {
     for (Letter letter = 0; letter < automaton.letters(); ++letter) row.push_back(automaton.next(state, letter));
     json["table"].push_back(std::move(row));
   }
-  for (Letter letter = 0; letter < automaton.letters(); ++letter)
-    json["letters"].push_back(automaton.alphabet().name(letter));
+  json["letters"] = automaton.alphabet().names();
   json["begin"] = tracker.begin;
   json["letter_tokens"] = tracker.letter_tokens;
   json["state_tokens"] = tracker.state_tokens;
@@ -229,9 +229,8 @@ std::optional<Network> kit_network(const KitTracker& tracker) {
     table.insert(table.end(), automaton.row(state).begin(), automaton.row(state).end());
     table.push_back(automaton.initial());
   }
-  std::vector<std::string> names;
-  for (const Symbol& symbol : automaton.alphabet().symbols()) names.push_back(symbol.name);
-  names.push_back("begin");
+  std::vector<std::string> names = automaton.alphabet().names();
+  names.emplace_back("begin");
   return build(Dfa::acceptor(Alphabet::from_names(names), std::move(table), automaton.initial(),
                              std::vector<bool>(automaton.states(), false)),
                {});

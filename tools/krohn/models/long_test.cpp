@@ -12,7 +12,6 @@
 #include "krohn/groups/base/time_limit.h"
 #include "tools/krohn/joined_ranks.h"
 #include "tools/krohn/progress.h"
-#include "tools/krohn/report/output.h"
 
 namespace krohn {
 namespace {

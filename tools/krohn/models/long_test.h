@@ -4,7 +4,6 @@
 
 #include <string>
 
-#include "krohn/constructions/network/network.h"
 #include "krohn/simulate/run/long_comparison.h"
 #include "tools/krohn/models/run_folder.h"
 

@@ -191,11 +191,7 @@ Svg comparison_plot(const ComparedModel& learned, const ComparedModel& exact,
                     const std::vector<LetterComparison>& letters, double weight) {
   const std::string title = fmt::format("{} against {}", learned.name, exact.name);
   std::vector<PlanePanel> planes = plane_panels(learned, exact, weight);
-  if (!planes.empty()) {
-    std::vector<std::string> names;
-    for (const Symbol& symbol : learned.automaton.alphabet().symbols()) names.push_back(symbol.name);
-    return planes_plot(title, names, planes);
-  }
+  if (!planes.empty()) return planes_plot(title, learned.automaton.alphabet().names(), planes);
   std::vector<CirclePanel> panels;
   for (const LetterComparison& letter : letters) {
     if (panels.size() == kMaxPanels) break;

@@ -76,10 +76,7 @@ std::vector<std::string_view> files_beside_parameters() {
 }
 
 bool is_trained_model(const std::string& name) {
-  if (!is_model_name(name) || !is_file(name)) return false;
-  const TensorFile file = read_safetensors(name);
-  const auto format = file.metadata.find("format");
-  return format != file.metadata.end() && format->second == "krohn.model";
+  return is_model_name(name) && is_file(name) && read_safetensors(name).text("format") == "krohn.model";
 }
 
 std::string forward_line(const ComparedAnswers& compared, const std::string& file) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "krohn/automata/draw/draw.h"
 #include "krohn/groups/base/error.h"
 #include "tools/krohn/report/output.h"
 
@@ -11,29 +12,6 @@ namespace {
 constexpr std::size_t kShownActions = 12;
 constexpr std::size_t kShownLayers = 12;
 constexpr std::size_t kShownText = 36;
-
-std::string html(const std::string& text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
 
 std::string describe_turns(const RotationBlocks& rotation) {
   std::vector<std::string> parts;

@@ -14,11 +14,9 @@
 #include <optional>
 #include <set>
 
-#include "krohn/automata/classes/classes.h"
 #include "krohn/automata/dfa/graph.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/format_file.h"
-#include "krohn/automata/formats/json.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"

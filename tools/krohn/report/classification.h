@@ -3,7 +3,6 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>

@@ -4,14 +4,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdint>
 #include <limits>
 #include <optional>
 #include <sstream>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
-#include "krohn/groups/base/error.h"
 
 namespace krohn {
 namespace {

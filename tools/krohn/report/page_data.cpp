@@ -1,7 +1,6 @@
 #include "tools/krohn/report/page_data.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -15,10 +14,8 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/check/certificate_file.h"
 #include "krohn/simulate/check/sha256.h"
-#include "krohn/simulate/prove/claims/certificate.h"
 #include "page_module.h"
 #include "tools/krohn/models/target.h"
-#include "tools/krohn/report/classification.h"
 #include "tools/krohn/report/output.h"
 #include "tools/krohn/report/verdict.h"
 

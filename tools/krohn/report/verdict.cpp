@@ -6,8 +6,6 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
-#include "krohn/groups/base/error.h"
-#include "krohn/simulate/prove/claims/certificate.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/report/output.h"
 #include "tools/krohn/verb.h"

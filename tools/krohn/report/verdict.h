@@ -18,7 +18,6 @@
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/self_check.h"
 #include "krohn/simulate/prove/verify.h"
-#include "tools/krohn/verb.h"
 
 namespace krohn {
 

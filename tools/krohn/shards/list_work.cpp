@@ -18,7 +18,6 @@
 #include "tools/krohn/progress.h"
 #include "tools/krohn/report/output.h"
 #include "tools/krohn/report/verdict.h"
-#include "tools/krohn/verb.h"
 
 namespace krohn {
 

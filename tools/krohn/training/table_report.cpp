@@ -9,8 +9,6 @@
 #include "krohn/gpu/device/device.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/tasks/tasks.h"
-#include "krohn/simulate/train/tables/paper_tables.h"
-#include "krohn/simulate/train/tables/table_cell.h"
 #include "tools/krohn/joined_ranks.h"
 #include "tools/krohn/pictures/pictures.h"
 #include "tools/krohn/progress.h"

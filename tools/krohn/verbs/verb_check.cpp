@@ -165,9 +165,8 @@ std::vector<std::string> files_of_model(const std::string& model) {
 Checked checked(const CheckArguments& options, bool is_shared) {
   const TensorFile tensors = is_checkpoint_folder(options.model) ? checkpoint_weights(options.model)
                                                                  : read_safetensors(file_of_model(options.model));
-  const auto format = tensors.metadata.find("format");
   Checked result;
-  if (format != tensors.metadata.end() && (format->second == "krohn.network" || format->second == "krohn.recurrence"))
+  if (const std::string format = tensors.text("format"); format == "krohn.network" || format == "krohn.recurrence")
     result.network = load_network(options.model);
   const CheckedModel model = result.network ? CheckedModel(*result.network) : CheckedModel(tensors);
   result.certificate = load_certificate(options.certificate, model);

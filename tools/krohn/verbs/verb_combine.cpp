@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "krohn/automata/formats/format_file.h"
+#include "krohn/automata/formats/json.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/operations/operations.h"
 #include "krohn/automata/syntax/expression.h"
@@ -26,8 +27,7 @@ struct CombineArguments {
 void print(const CombineArguments& options, const Dfa& dfa) {
   const auto word = shortest_accepted_word(dfa);
   if (options.json) {
-    Json json{{"expression", options.expression}, {"states", dfa.states()}, {"letters", Json::array()}};
-    for (const Symbol& symbol : dfa.alphabet().symbols()) json["letters"].push_back(symbol.name);
+    Json json{{"expression", options.expression}, {"states", dfa.states()}, {"letters", dfa.alphabet().names()}};
     json["empty"] = !word;
     json["finite"] = is_finite(dfa);
     json["universal"] = is_universal(dfa);

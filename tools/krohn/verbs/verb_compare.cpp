@@ -12,7 +12,6 @@
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/operations/operations.h"
 #include "krohn/constructions/files/network_file.h"
-#include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/learned/snap_network.h"
 #include "krohn/simulate/learned/trained_reader.h"

@@ -10,7 +10,7 @@
 
 #include "krohn/automata/families/families.h"
 #include "krohn/simulate/tasks/tasks.h"
-#include "tools/krohn/command.h"
+#include "tools/krohn/help.h"
 #include "tools/krohn/verb.h"
 
 namespace krohn {

@@ -10,7 +10,6 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/groups/transformations/transformation_monoid.h"
-#include "krohn/simulate/prove/claims/certificate.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/progress.h"
 #include "tools/krohn/report/output.h"

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <memory>
 
@@ -12,6 +11,7 @@
 #include "krohn/automata/formats/json.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
+#include "krohn/groups/base/number_text.h"
 #include "krohn/simulate/imports/expected_answers.h"
 #include "krohn/simulate/imports/import_model.h"
 #include "krohn/simulate/models/models.h"
@@ -40,12 +40,8 @@ std::vector<std::uint32_t> numbers_of(const std::vector<std::string>& pairs, con
   for (const std::string& pair : pairs) {
     const std::size_t equals = pair.rfind('=');
     const std::string name = pair.substr(0, equals);
-    std::uint32_t number = 0;
-    const char* const last = pair.data() + pair.size();
-    const auto [end, error] = equals == std::string::npos ? std::from_chars_result{last, std::errc::invalid_argument}
-                                                          : std::from_chars(pair.data() + equals + 1, last, number);
-    if (error != std::errc() || end != last)
-      throw InputError(option, fmt::format("{} is not NAME=NUMBER", in_quotes(pair)));
+    const auto number = equals == std::string::npos ? std::nullopt : number_in<std::uint32_t>(pair.substr(equals + 1));
+    if (!number) throw InputError(option, fmt::format("{} is not NAME=NUMBER", in_quotes(pair)));
     const auto at = std::ranges::find(names, name);
     if (at == names.end())
       throw InputError(option,
@@ -69,23 +65,12 @@ std::map<std::string, double> settings_of(const std::vector<std::string>& given)
   std::map<std::string, double> settings;
   for (const std::string& each : given) {
     const std::size_t equals = each.find('=');
-    double number = 1;
-    if (equals != std::string::npos) {
-      const char* const last = each.data() + each.size();
-      const auto [end, error] = std::from_chars(each.data() + equals + 1, last, number);
-      if (error != std::errc() || end != last)
-        throw InputError("--with", fmt::format("{} is not NAME=NUMBER", in_quotes(each)));
-    }
-    if (!settings.emplace(each.substr(0, equals), number).second)
+    const auto number = equals == std::string::npos ? std::optional(1.0) : number_in<double>(each.substr(equals + 1));
+    if (!number) throw InputError("--with", fmt::format("{} is not NAME=NUMBER", in_quotes(each)));
+    if (!settings.emplace(each.substr(0, equals), *number).second)
       throw InputError("--with", fmt::format("{} stands there twice", in_quotes(each.substr(0, equals))));
   }
   return settings;
-}
-
-std::vector<std::string> names_of(const Alphabet& alphabet) {
-  std::vector<std::string> names;
-  for (Letter letter = 0; letter < alphabet.size(); ++letter) names.push_back(alphabet.name(letter));
-  return names;
 }
 
 int import_file(ImportArguments options) {
@@ -95,7 +80,7 @@ int import_file(ImportArguments options) {
     throw InputError(options.output, "an imported model is a folder, as those of `krohn train` are; name one");
   const auto task = make_task(options.against, options.reading);
   const std::vector<std::string> labels(task->labels().begin(), task->labels().end());
-  options.import.tokens = numbers_of(options.letters, names_of(task->alphabet()), "--letters", "letter");
+  options.import.tokens = numbers_of(options.letters, task->alphabet().names(), "--letters", "letter");
   options.import.classes = numbers_of(options.classes, labels, "--classes", "answer");
   options.import.settings = settings_of(options.settings);
   const auto model = import_model(read_safetensors(options.file), options.import, *task, options.file);

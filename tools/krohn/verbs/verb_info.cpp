@@ -146,8 +146,7 @@ void add_facts(const Subject& subject, const LanguageOptions& reading, Json& fac
   facts["reachable_states"] = reachable.states();
   if (!subject.automaton.has_start()) facts["has_start"] = false;
   facts["minimal_states"] = minimal.states();
-  facts["letters"] = Json::array();
-  for (const Symbol& symbol : reachable.alphabet().symbols()) facts["letters"].push_back(symbol.name);
+  facts["letters"] = reachable.alphabet().names();
   facts["outputs"] = std::vector<std::string>(reachable.output_names().begin(), reachable.output_names().end());
   facts["components"] = strongly_connected_components(reachable).count;
   facts["permutation_automaton"] = reachable.is_permutation_automaton();

@@ -8,7 +8,6 @@
 #include "krohn/automata/operations/operations.h"
 #include "krohn/automata/operations/questions.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/simulate/prove/claims/certificate.h"
 #include "tools/krohn/models/subject.h"
 #include "tools/krohn/report/output.h"
 #include "tools/krohn/verb.h"

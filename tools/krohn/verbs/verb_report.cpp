@@ -136,7 +136,7 @@ std::vector<std::string> commands_for_run(const ReportArguments& options, const 
   return commands;
 }
 
-ModelVerdict verdict_on(const ReportArguments& options, const CertifyOptions& how, const Network& network) {
+ModelVerdict verdict_for(const ReportArguments& options, const CertifyOptions& how, const Network& network) {
   Question question;
   question.subject = &network;
   question.name = options.subject;
@@ -146,7 +146,7 @@ ModelVerdict verdict_on(const ReportArguments& options, const CertifyOptions& ho
   return verify(question);
 }
 
-CertifyOptions how_of(const ReportArguments& options) {
+CertifyOptions proof_options(const ReportArguments& options) {
   CertifyOptions how;
   how.arithmetic = ArithmeticName::parse(options.precision);
   how.any_order = options.any_order;
@@ -163,7 +163,7 @@ std::vector<Job> classified(const Dfa& automaton) {
 Findings find_of_run(const ReportArguments& options) {
   if (options.any_order) throw InputError("--any-order", "is for networks, whose weights say what can round");
   if (!options.construction.empty()) throw InputError("--construction", "is for a LANGUAGE; a run has its own weights");
-  RunQuestion question{options.subject, options.reading, how_of(options), {}, options.words};
+  RunQuestion question{options.subject, options.reading, proof_options(options), {}, options.words};
   for (const std::string& length : options.lengths) question.lengths.push_back(parse_count(length, "--lengths"));
   Findings findings = run_findings(question);
   if (!findings.language.empty()) findings.language = shell_word(findings.language);
@@ -184,7 +184,7 @@ Findings find(const ReportArguments& options) {
     else
       compile_subject(options, findings, subject.automaton);
   }
-  if (findings.network) findings.verdict = verdict_on(options, how_of(options), *findings.network);
+  if (findings.network) findings.verdict = verdict_for(options, proof_options(options), *findings.network);
   findings.jobs = classified(subject.automaton);
   findings.commands = commands_for(options, findings);
   return findings;

@@ -9,7 +9,6 @@
 #include <span>
 #include <string>
 
-#include "krohn/automata/dfa/graph.h"
 #include "krohn/automata/monoid/algebra.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/constructions/smallest/smallest.h"

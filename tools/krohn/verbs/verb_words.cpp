@@ -44,7 +44,7 @@ class WordList {
   Json words_ = Json::array();
 };
 
-void random_words(const Dfa& dfa, const WordsArguments& options, WordList& list) {
+void list_random_words(const Dfa& dfa, const WordsArguments& options, WordList& list) {
   std::mt19937_64 random(options.seed);
   try {
     const ExactUniformWords words(dfa, *options.length);
@@ -58,7 +58,7 @@ void random_words(const Dfa& dfa, const WordsArguments& options, WordList& list)
 }
 
 /// For one length, or for all where that is finite; nothing for infinitely many.
-std::optional<Count> count_of(const Dfa& dfa, const std::optional<std::uint64_t>& length) {
+std::optional<Count> count_in(const Dfa& dfa, const std::optional<std::uint64_t>& length) {
   if (!length && !is_finite(dfa)) return std::nullopt;
   if (length) {
     const CountingGraph graph(dfa);
@@ -74,7 +74,7 @@ std::optional<Count> count_of(const Dfa& dfa, const std::optional<std::uint64_t>
   return all;
 }
 
-void check(const WordsArguments& options) {
+void require_possible(const WordsArguments& options) {
   if (options.shortest && (options.length || options.random || options.count))
     throw InputError("--shortest lists the shortest words; leave out --length, --random and --count");
   if (options.random && !options.length) throw InputError("--random needs --length: how long the words are");
@@ -83,14 +83,14 @@ void check(const WordsArguments& options) {
 
 int words(const WordsArguments& options) {
   constexpr std::uint64_t kShortest = 20;
-  check(options);
+  require_possible(options);
   const Subject subject = load_subject(options.subject, options.reading, stderr);
   require_acceptor(subject.automaton, "listing words");
   const Dfa dfa = minimise(subject.automaton);
   Json json{{"subject", subject.name}};
   if (options.length) json["length"] = *options.length;
   if (options.count) {
-    const std::optional<Count> count = count_of(dfa, options.length);
+    const std::optional<Count> count = count_in(dfa, options.length);
     json["count"] = count ? exact_count(count->str()) : Json();
     if (options.json)
       print_json(json);
@@ -100,7 +100,7 @@ int words(const WordsArguments& options) {
   }
   WordList list(options.json);
   const bool are_all = finds_all(json, options.json, [&] {
-    if (options.random) return random_words(dfa, options, list);
+    if (options.random) return list_random_words(dfa, options, list);
     if (options.length) {
       AcceptedWords all(dfa, *options.length);
       for (auto word = all.next(); word && word->size() == *options.length; word = all.next()) {

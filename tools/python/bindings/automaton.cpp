@@ -91,12 +91,6 @@ nb::ndarray<nb::numpy, std::int64_t> run(const Dfa& dfa, const GivenWords& words
 
 std::vector<std::string> names_of(std::span<const std::string> names) { return {names.begin(), names.end()}; }
 
-std::vector<std::string> letters_by_name(const Dfa& dfa) {
-  std::vector<std::string> names;
-  for (Letter letter = 0; letter < dfa.letters(); ++letter) names.push_back(dfa.alphabet().name(letter));
-  return names;
-}
-
 nb::ndarray<nb::numpy, std::int64_t> table_of(const Dfa& dfa) {
   return owned(std::vector<std::int64_t>(dfa.table().begin(), dfa.table().end()), {dfa.states(), dfa.letters()});
 }
@@ -198,7 +192,7 @@ void bind_automaton(nb::module_& module) {
       .def_prop_ro("states", &Dfa::states)
       .def_prop_ro("initial", &Dfa::initial)
       .def_prop_ro("is_acceptor", &Dfa::is_acceptor)
-      .def("letters", &letters_by_name)
+      .def("letters", [](const Dfa& dfa) { return dfa.alphabet().names(); })
       .def("output_names", [](const Dfa& dfa) { return names_of(dfa.output_names()); })
       .def("state_names", [](const Dfa& dfa) { return names_of(dfa.state_names()); })
       .def("table", &table_of)

@@ -106,12 +106,6 @@ nb::ndarray<nb::numpy, double> logits_of_run(const LoadedRun& loaded, const Give
   return owned(std::move(all), {count, length, labels});
 }
 
-std::vector<std::string> letters_of_run(const LoadedRun& loaded) {
-  std::vector<std::string> names;
-  for (const Symbol& letter : loaded.subject.task->alphabet().symbols()) names.push_back(letter.name);
-  return names;
-}
-
 /// The special tokens before and after every word.
 std::pair<std::vector<Letter>, std::vector<Letter>> around(const LoadedRun& loaded) {
   TaskAutomaton input = input_machine(*loaded.subject.task);
@@ -129,7 +123,7 @@ void bind_checkpoint(nb::module_& module) {
       .def("facts", &facts, standard);
   nb::class_<LoadedRun>(module, "Run")
       .def_static("load", &load_run, unlocked, "folder"_a, "precision"_a)
-      .def("letters", &letters_of_run)
+      .def("letters", [](const LoadedRun& run) { return run.subject.task->alphabet().names(); })
       .def("labels",
            [](const LoadedRun& loaded) {
              const auto labels = loaded.subject.task->labels();

@@ -9,7 +9,6 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/learned/extract_automaton.h"
-#include "krohn/simulate/tasks/task.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "tools/krohn/models/tasks_written.h"
 #include "tools/krohn/report/output.h"
@@ -70,13 +69,11 @@ nb::tuple dataset(Make&& make, std::uint64_t samples, std::uint64_t least, std::
     options.first_index = first_index;
     rows = draw(*task, options);
   }
-  std::vector<std::string> tokens;
-  for (Letter letter = 0; letter < task->alphabet().size(); ++letter) tokens.push_back(task->alphabet().name(letter));
   const std::vector<std::string> labels(task->labels().begin(), task->labels().end());
   const auto count = static_cast<std::size_t>(samples);
   return nb::make_tuple(owned(std::move(rows.inputs), {count, rows.width}),
                         owned(std::move(rows.targets), {count, rows.width}), owned(std::move(rows.lengths), {count}),
-                        tokens, labels, task->info().chance);
+                        task->alphabet().names(), labels, task->info().chance);
 }
 
 nb::tuple dataset_of_name(const std::string& name, const std::optional<std::string>& generators, std::uint64_t samples,
