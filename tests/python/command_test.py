@@ -327,6 +327,15 @@ class Progress(unittest.TestCase):
             with mock.patch.dict(sys.modules, {"tqdm": text, "tqdm.auto": widgets}), mock.patch("importlib.util.find_spec", found):
                 self.assertIs(progress.told(None)._bars._tqdm, widgets.tqdm if has_widgets else text.tqdm)
 
+    def test_bars_of_text_are_shown_in_notebooks(self):
+        for kernel, disable in ((object(), False), (None, None)):  # a notebook's kernel; a shell
+            shell = mock.Mock(get_ipython=lambda kernel=kernel: mock.Mock(kernel=kernel))
+            with mock.patch.dict(sys.modules, {"IPython": shell}):
+                bar = mock.Mock(n=0)
+                shown = mock.Mock(return_value=bar)
+                progress.Bars(shown)("a", 1, 10)
+                self.assertIs(shown.call_args.kwargs["disable"], disable)
+
     def test_without_tqdm_there_is_silence(self):
         with mock.patch.dict(sys.modules, {"tqdm": None, "tqdm.auto": None}), progress.told(None) as tell:
             self.assertIsNone(tell)

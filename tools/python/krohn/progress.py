@@ -1,6 +1,7 @@
 """How far long work is: what `progress=` of krohn's functions means."""
 
 import importlib.util
+import sys
 from typing import Any, Callable, Optional, Union
 
 Progress = Union[None, bool, Callable[[str, int, int], Any]]
@@ -9,18 +10,25 @@ function: it is called with what is being done ("training, steps"), how much of 
 the start and ten times a second, from any thread; what it raises ends the work."""
 
 
+def _in_notebook() -> bool:
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return getattr(shell, "kernel", None) is not None
+
+
 class Bars:
     """One bar of tqdm after another, each for one kind of work, and none for work of less than a second."""
 
     def __init__(self, tqdm: Any) -> None:
         self._tqdm = tqdm
+        # Elsewhere than on a terminal and in a notebook nobody watches. tqdm takes a notebook without widgets for a file.
+        self._disable = False if _in_notebook() else None
         self._what, self._bar = None, None  # type: Optional[str], Any
 
     def __call__(self, what: str, done: int, total: int) -> None:
         if what != self._what:
             self.close()
-            # Elsewhere than on a terminal and in a notebook nobody watches, which tqdm finds out by itself.
-            self._what, self._bar = what, self._tqdm(desc=what, total=total or None, leave=False, delay=1, disable=None)
+            bar = self._tqdm(desc=what, total=total or None, leave=False, delay=1, disable=self._disable)
+            self._what, self._bar = what, bar
         self._bar.update(done - self._bar.n)
 
     def close(self) -> None:
