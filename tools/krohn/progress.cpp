@@ -101,12 +101,13 @@ std::string duration_text(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
-/// ", 1.7 billion a second, 4 min left".
+/// ", 1.7 billion a second, 4 min left", ", one in 12 s, 3.5 h left".
 std::string rate_text(double per_second, double left) {
-  const std::string rate = per_second >= 1e9   ? fmt::format("{:.1f} billion", per_second / 1e9)
-                           : per_second >= 1e6 ? fmt::format("{:.1f} million", per_second / 1e6)
-                                               : fmt::format("{:.0f}", per_second);
-  return fmt::format(", {} a second, {} left", rate, duration_text(left / per_second));
+  const std::string rate = per_second >= 1e9   ? fmt::format("{:.1f} billion a second", per_second / 1e9)
+                           : per_second >= 1e6 ? fmt::format("{:.1f} million a second", per_second / 1e6)
+                           : per_second >= 1   ? fmt::format("{:.0f} a second", per_second)
+                                               : "one in " + duration_text(1 / per_second);
+  return fmt::format(", {}, {} left", rate, duration_text(left / per_second));
 }
 
 }  // namespace
