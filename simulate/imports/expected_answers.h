@@ -27,8 +27,9 @@ struct ComparedAnswers {
 /// Two logits agree that differ by no more than this, times the greatest absolute value among those compared, or 1.
 inline constexpr double kLogitTolerance = 1e-3;
 
-/// `text` has a word in each line, with answers or logits; `where` names it. The weights are read in fp32. Throws
-/// InputError for a line that cannot be read, and for the first word on which the two disagree.
+/// `text` has a word in each line, with answers or logits; `where` names it. The weights are read in fp32. A word is
+/// compared up to a difference that its rounding explains. Throws InputError for a line that cannot be read, and for
+/// the first word on which the two disagree.
 ComparedAnswers compare_with_expected(std::string_view text, const std::string& where,
                                       const SequenceModel<float>& model, const Task& task,
                                       const ImportedNumbers& numbers);

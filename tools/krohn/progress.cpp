@@ -233,6 +233,19 @@ void SilenceBreaker::look() {
 namespace {
 
 constexpr Clock::duration kBetweenLooks = std::chrono::milliseconds(50);
+constexpr double kMostTelling = 0.1;
+
+/// How the seconds of --time are shared, so that from one second on a process has ended before a tenth more is over.
+struct TimeShares {
+  double polled;   ///< for work that polls its time, and then says what it has found
+  double most;     ///< when other work is ended
+  double telling;  ///< for what that had found
+};
+
+TimeShares shares_of(double seconds) {
+  return {seconds - std::min(0.05, seconds / 20), seconds + std::max(0.04, 0.03 * seconds),
+          std::clamp(0.03 * seconds, 0.03, kMostTelling)};
+}
 
 std::string memory_option(const VerbLimits& limits) { return "--memory " + size_text(limits.memory); }
 
@@ -246,30 +259,29 @@ bool holds_more_than(std::uint64_t bytes) {
 std::mutex telling;
 std::function<std::string(const std::string&)> tell_found;
 
-/// In a tenth of a second. Work that does not poll its time is left behind, to end with the process.
-std::string found_by_now(const std::string& limit) {
-  constexpr double kSeconds = 0.1;
+/// In so many seconds. Work that does not poll its time is left behind, to end with the process.
+std::string found_by_now(const std::string& limit, double seconds) {
   std::promise<std::string> promise;
   std::future<std::string> told = promise.get_future();
-  std::thread([promise = std::move(promise), limit]() mutable {
+  std::thread([promise = std::move(promise), limit, seconds]() mutable {
     std::string text;
     const std::lock_guard lock(telling);
     try {
-      const TimeLimit briefly(kSeconds, limit);
+      const TimeLimit briefly(seconds, limit);
       if (tell_found) text = tell_found(limit);
     } catch (const std::exception&) {  // it is no time for complaints
     }
     promise.set_value(std::move(text));
   }).detach();
-  const bool is_told = told.wait_for(std::chrono::duration<double>(1.2 * kSeconds)) == std::future_status::ready;
+  const bool is_told = told.wait_for(std::chrono::duration<double>(1.2 * seconds)) == std::future_status::ready;
   return is_told ? told.get() : std::string();
 }
 
 /// The work does not hear of its limits. What was printed is flushed if nobody is printing at this moment.
-[[noreturn]] void end_process(const std::string& what) {
+[[noreturn]] void end_process(const std::string& what, double telling) {
   remove_pending_files();
   if (ftrylockfile(stdout) == 0) {
-    fmt::print("{}", found_by_now(what));
+    fmt::print("{}", found_by_now(what, telling));
     fflush_unlocked(stdout);
   }
   const std::string message =
@@ -291,7 +303,8 @@ int within_limits(const VerbLimits& limits, bool is_alone, const std::function<i
   // Ranks meet in every step of a search; where one of them left it, the others would wait for ever.
   std::optional<TimeLimit> time;
   if (!has_ranks())
-    time.emplace(limits.seconds, limits.time_option(), is_alone ? TimeLimit::Of::kProcess : TimeLimit::Of::kThread);
+    time.emplace(shares_of(limits.seconds).polled, limits.time_option(),
+                 is_alone ? TimeLimit::Of::kProcess : TimeLimit::Of::kThread);
   const MemoryLimit memory(is_alone ? limits.memory : 0, memory_option(limits));
   const int status = work();
   // Whoever leaves out what a limit keeps from being found, a smaller network for one, has not done all.
@@ -317,20 +330,25 @@ struct Watch::Thread {
   std::uint64_t most_memory() const { return limits.memory + limits.memory / 10; }
 
   /// Memory is looked at before it can have grown past its end: a page is written in a microsecond or more.
+  Clock::duration until_end() const {
+    if (limits.seconds == 0) return kBetweenLooks;
+    const std::chrono::duration<double> most(std::min(shares_of(limits.seconds).most, 1e9));
+    return std::max(Clock::duration(0), start + std::chrono::duration_cast<Clock::duration>(most) - Clock::now());
+  }
+
   Clock::duration until_next_look() const {
-    if (limits.memory == 0) return kBetweenLooks;
+    if (limits.memory == 0) return std::min(kBetweenLooks, until_end());
     constexpr std::uint64_t kBytesInMicrosecond = 4096;
     const std::uint64_t most = most_memory(), held = std::min(MemoryLimit::held(), most);
-    return std::min(kBetweenLooks, Clock::duration(std::chrono::microseconds((most - held) / kBytesInMicrosecond)) +
-                                       std::chrono::milliseconds(1));
+    const auto until_full = std::chrono::microseconds((most - held) / kBytesInMicrosecond);
+    return std::min({kBetweenLooks, until_end(), Clock::duration(until_full + std::chrono::milliseconds(1))});
   }
 
   void look() {
-    const double spent = std::chrono::duration<double>(Clock::now() - start).count();
-    if (limits.seconds > 0 && spent > 1.03 * limits.seconds + 0.1)
-      end_process(fmt::format("the time is over ({})", limits.time_option()));
+    if (until_end() == Clock::duration(0))
+      end_process(fmt::format("the time is over ({})", limits.time_option()), shares_of(limits.seconds).telling);
     if (limits.memory > 0 && holds_more_than(most_memory()))
-      end_process(fmt::format("the memory is used up ({})", memory_option(limits)));
+      end_process(fmt::format("the memory is used up ({})", memory_option(limits)), kMostTelling);
     silence.look();
   }
 

@@ -137,13 +137,14 @@ int within_limits(const VerbLimits& limits, bool is_alone, const std::function<i
 
 /// Sets how to tell what has been found so far, should work that does not hear of a limit be ended from outside: a text
 /// for standard output, from the limit. It replaces the one before; an empty one says that the work tells by itself
-/// now. It is called in another thread, with a tenth of a second, and owns what it reads.
+/// now. It is called in another thread, with a thirtieth of the time, at most 0.1 s, and owns what it reads.
 void tell_if_ended(std::function<std::string(const std::string& limit)> tell);
 
 /// While one lives, a thread looks twenty times a second, and more often where little memory is left. Of work that does
-/// not poll its limits it makes an end, a thirtieth past the time or a tenth past the memory: what was printed stays,
-/// what was found is told, unfinished files go, and the exit status is that of a limit. On standard error it says what
-/// is being done (progress.h), `doing` where nothing else is said.
+/// not poll its limits it makes an end, 3 % (at least 0.04 s) past the time or a tenth past the memory: what was
+/// printed stays, what was found is told, unfinished files go, and the exit status is that of a limit. Work that polls
+/// its time hears of its end 5 % (at most 0.05 s) before it. On standard error the thread says what is being done
+/// (progress.h), `doing` where nothing else is said.
 class Watch {
  public:
   Watch(const VerbLimits& limits, const std::string& doing);

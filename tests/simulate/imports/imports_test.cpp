@@ -10,6 +10,7 @@
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/simulate/imports/expected_answers.h"
 #include "krohn/simulate/imports/import_model.h"
+#include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/models/stock_model.h"
@@ -352,6 +353,40 @@ TEST_CASE("logits agree up to a thousandth of their size") {
                                            task(), {});
                    }),
                    "its own forward pass says ["));
+}
+
+TEST_CASE("a difference that rounding makes in a recurrence that lets it grow is no disagreement, a greater one is") {
+  constexpr std::size_t kUnits = 16, kLetters = 3, kLong = 60;
+  Random random(5);
+  const auto weights = [&](double size, std::size_t rows, std::size_t columns) {
+    std::vector<float> values(rows * columns);
+    for (float& value : values) value = static_cast<float>(size * (static_cast<double>(random.below(2001)) / 1000 - 1));
+    return make_tensor(values, {rows, columns});
+  };
+  for (const double size : {0.2, 3.0}) {  // it forgets; a last bit is everything after some 20 letters
+    CAPTURE(size);
+    TensorFile file;
+    file.tensors["rnn.weight_ih_l0"] = weights(1, kUnits, kLetters);
+    file.tensors["rnn.weight_hh_l0"] = weights(size, kUnits, kUnits);
+    file.tensors["head.weight"] = weights(1, kLabels, kUnits);
+    const auto model = import_model(file, {.kind = "rnn"}, task(), "m.safetensors");
+    Word word(kLong);
+    for (Letter& letter : word) letter = static_cast<Letter>(random.below(kLetters));
+    std::vector<double> narrow(kLong * kLabels), wide(kLong * kLabels);
+    trained_logits(*model, Precision::kFp32)(word, narrow);
+    trained_logits(*model, Precision::kFp64)(word, wide);
+    CHECK((std::abs(narrow.back() - wide.back()) > 0.01) == (size > 1));
+    const auto compared = [&](std::size_t moved_at, double by) {
+      std::vector<std::vector<double>> rows;
+      for (std::size_t t = 0; t < kLong; ++t)
+        rows.push_back({wide[t * kLabels] + (t == moved_at ? by : 0), wide[t * kLabels + 1]});
+      return compare_with_expected(nlohmann::json{{"word", word}, {"logits", rows}}.dump(), "f", *model, task(), {});
+    };
+    CHECK((compared(0, 0).answers == kLong) == (size < 1));
+    CHECK(compared(0, 0).answers >= 5);
+    for (const std::size_t at : {0, 2, 4}) CHECK(contains(error_of([&] { compared(at, 0.1); }), "its own forward pass"));
+    CHECK((error_of([&] { compared(kLong - 1, 0.1); }) == "no error") == (size > 1));
+  }
 }
 
 TEST_CASE("letters and answers of a language model are its tokens") {
