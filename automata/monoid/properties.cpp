@@ -144,6 +144,8 @@ Cycles early_cycles(const Dfa& dfa) {
 
 }  // namespace
 
+std::string early_cycle(const Dfa& dfa) { return early_cycles(dfa).any; }
+
 std::string merging_letter(const Dfa& dfa) {
   for (Letter letter = 0; letter < dfa.letters(); ++letter) {
     std::vector<State> source(dfa.states(), dfa.states());

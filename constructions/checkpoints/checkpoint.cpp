@@ -34,7 +34,11 @@ const FamilyTraits& traits_of(CheckpointFamily family) {
       {"kda", "KDAForCausalLM", Decay::kChannel, OutputGate::kSigmoid, true, false, true, false, false},
       {"gdn2", "GDN2ForCausalLM", Decay::kChannel, OutputGate::kSigmoid, true, true, true, false, false},
       {"olmo_hybrid", "OlmoHybridForCausalLM", Decay::kHead, OutputGate::kSilu, false, false, true, true, false},
-      {"qwen3_next", "Qwen3NextForCausalLM", Decay::kHead, OutputGate::kSilu, false, false, false, true, true}};
+      {"qwen3_next", "Qwen3NextForCausalLM", Decay::kHead, OutputGate::kSilu, false, false, false, true, true},
+      {"kimi_linear", "KimiLinearForCausalLM", Decay::kChannel, OutputGate::kSigmoid, true, false, false, true, false,
+       true},
+      {"glm5_next", "Glm5NextForConditionalGeneration", Decay::kChannel, OutputGate::kSigmoid, true, false, false, true,
+       false, true}};
   return kTraits[static_cast<std::size_t>(family)];
 }
 
@@ -293,6 +297,7 @@ Checkpoint load_checkpoint(const std::string& folder, std::optional<Dfa> automat
   checkpoint.config = read_config(folder);
   checkpoint.tensors = checkpoint_weights(folder);
   checkpoint.parts = join_householders(checkpoint.tensors, checkpoint.config.householders, folder);
+  checkpoint.config.has_expert_names = has_expert_names(checkpoint.config, checkpoint.tensors);
   checkpoint.tensors = with_own_names(checkpoint.config, std::move(checkpoint.tensors), folder);
   require_tensors(checkpoint.config, checkpoint.tensors, folder);
   checkpoint.automaton = std::move(automaton);

@@ -15,7 +15,7 @@
 
 namespace krohn {
 
-/// The families of flash-linear-attention (versions 0.5 and 0.6), then those of transformers (version 5.23).
+/// The families of flash-linear-attention (versions 0.5 and 0.6), then those of transformers (versions 5.23 and 5.24).
 enum class CheckpointFamily : std::uint8_t {
   kDeltaNet,
   kGatedDeltaProduct,
@@ -23,12 +23,15 @@ enum class CheckpointFamily : std::uint8_t {
   kKda,
   kGdn2,  ///< a layer of flash-linear-attention without a model; the blocks around it are those of KDA's
   kOlmoHybrid,
-  kQwen3Next
+  kQwen3Next,
+  kKimiLinear,
+  kGlm5Next
 };
 inline constexpr std::array kCheckpointFamilies{CheckpointFamily::kDeltaNet,      CheckpointFamily::kGatedDeltaProduct,
                                                 CheckpointFamily::kGatedDeltaNet, CheckpointFamily::kKda,
                                                 CheckpointFamily::kGdn2,          CheckpointFamily::kOlmoHybrid,
-                                                CheckpointFamily::kQwen3Next};
+                                                CheckpointFamily::kQwen3Next,     CheckpointFamily::kKimiLinear,
+                                                CheckpointFamily::kGlm5Next};
 
 /// The decay of the state before a token is written into it.
 enum class Decay : std::uint8_t {
@@ -45,11 +48,12 @@ struct FamilyTraits {
   std::string_view model_type, architecture;
   Decay decay;
   OutputGate gate;         ///< of the layer as it comes; gated DeltaNet can leave it out
-  bool low_rank_gates;     ///< the output gate is projected through `value_dim` numbers, and has a bias
+  bool low_rank_gates;     ///< the output gate is projected through `value_dim` numbers, and has a bias unless is_kimi
   bool channel_gates;      ///< β for every key coordinate, and a factor for every value coordinate beside it
   bool can_reflect;        ///< β may be doubled
-  bool is_hybrid;          ///< transformers': with attention layers, and one convolution for q, k and v
+  bool is_hybrid;          ///< transformers': with attention layers
   bool has_centred_norms;  ///< norms multiply by 1 + weight
+  bool is_kimi = false;    ///< transformers' KDA: values as wide as keys, norms rounded before their weight
 };
 const FamilyTraits& traits_of(CheckpointFamily family);
 
@@ -83,6 +87,13 @@ struct CheckpointConfig {
   /// The bound of KDA's bounded gate, whose decays are above e^bound: g = bound · σ(e^A_log (a + dt_bias)). 0:
   /// unbounded.
   double gate_lower_bound = 0;
+  /// GLM-5.3-Flash: residual streams that hyper-connections mix, 0 for a plain residual; what is added to the weights
+  /// of the mixing; and how often these are normalised.
+  std::uint32_t streams = 0;
+  double stream_epsilon = 0;
+  std::uint32_t sinkhorn_rounds = 0;
+  double swiglu_limit = 0;        ///< an MLP's gate is cut at it, what it multiplies at it and its negative; 0: never
+  bool has_expert_names = false;  ///< the file calls MLPs block_sparse_moe, as transformers saves Kimi Linear's
   friend bool operator==(const CheckpointConfig&, const CheckpointConfig&) = default;
 };
 

@@ -115,7 +115,10 @@ void ConfigMembers::fail(const char* name, const std::string& what) const {
 
 namespace {
 
-constexpr char kRecurrent[] = "linear_attention", kAttention[] = "full_attention";
+constexpr char kRecurrent[] = "linear_attention";
+const char* attention_of(CheckpointFamily family) {
+  return family == CheckpointFamily::kGlm5Next ? "indexed_attention" : "full_attention";
+}
 
 /// For attention layers, which have to be silent, and for how weights begin.
 constexpr std::string_view kHarmlessToHybrids[] = {"attention_bias",       "attention_dropout", "head_dim",
@@ -129,7 +132,24 @@ constexpr std::string_view kHarmlessQwen[] = {
     "moe_intermediate_size", "norm_topk_prob",          "num_experts_per_tok",
     "output_router_logits",  "router_aux_loss_coef",    "shared_expert_intermediate_size"};
 
+/// For multi-head latent attention and for experts, where there are none.
+constexpr std::string_view kHarmlessToKimi[] = {
+    // of attention
+    "index_head_dim", "index_kpool", "index_kpool_always_select_tail", "index_n_heads", "index_topk", "indexer_types",
+    "kv_lora_rank", "model_max_length", "q_lora_rank", "qk_head_dim", "qk_nope_head_dim", "qk_rope_head_dim",
+    "v_head_dim",
+    // of experts
+    "first_k_dense_replace", "moe_intermediate_size", "moe_renormalize", "n_group", "n_routed_experts",
+    "n_shared_experts", "norm_topk_prob", "num_expert_group", "num_experts", "num_experts_per_tok",
+    "num_experts_per_token", "num_local_experts", "num_shared_experts", "output_router_logits", "pretraining_tp",
+    "routed_scaling_factor", "router_aux_loss_coef", "topk_group"};
+/// Of GLM-5.3-Flash, beside its text: tokens of pictures, which a text does not hold, and the tower that sees them.
+constexpr std::string_view kHarmlessToGlm[] = {"image_end_token_id", "image_start_token_id", "image_token_id",
+                                               "video_end_token_id", "video_start_token_id", "video_token_id",
+                                               "vision_config"};
+
 void read_layer_types(const ConfigMembers& members, CheckpointConfig& config) {
+  const char* const attention = attention_of(config.family);
   const std::vector<std::string> types = members.texts("layer_types");
   config.all_layers = members.count("num_hidden_layers", static_cast<std::uint32_t>(types.size()));
   if (types.size() != config.all_layers)
@@ -137,20 +157,105 @@ void read_layer_types(const ConfigMembers& members, CheckpointConfig& config) {
                  fmt::format("names {}, and there are {}", counted(types.size(), "layer"), config.all_layers));
   for (std::uint32_t layer = 0; layer < config.all_layers; ++layer) {
     if (types[layer] == kRecurrent) config.recurrent_layers.push_back(layer);
-    if (types[layer] != kRecurrent && types[layer] != kAttention)
-      members.fail("layer_types", fmt::format("holds {}; \"{}\" and \"{}\" are read", in_quotes(types[layer]),
-                                              kRecurrent, kAttention));
+    if (types[layer] != kRecurrent && types[layer] != attention)
+      members.fail("layer_types",
+                   fmt::format("holds {}; \"{}\" and \"{}\" are read", in_quotes(types[layer]), kRecurrent, attention));
   }
   config.layers = static_cast<std::uint32_t>(config.recurrent_layers.size());
   if (config.layers == 0) members.fail("layer_types", "names no recurrent layer");
 }
+
+/// Latent attention of one head of one coordinate; GLM-5.3-Flash in a text_config beside a tower that sees one pixel.
+std::string format_kimi_config(const CheckpointConfig& config, json members) {
+  const bool is_glm = config.family == CheckpointFamily::kGlm5Next;
+  members.update(json::parse(R"({"kv_lora_rank": 1, "q_lora_rank": null, "qk_nope_head_dim": 1, "qk_rope_head_dim": 1,
+                                 "v_head_dim": 1})"));
+  members["linear_head_dim"] = config.key_dim;
+  members["linear_num_heads"] = config.heads;
+  members["mlp_layer_types"] = std::vector<std::string>(config.all_layers, "dense");
+  if (!is_glm) return members.dump(2) + "\n";
+  members.update(json::parse(R"({"index_head_dim": 1, "index_kpool": 1, "index_n_heads": 1, "index_topk": 1,
+                                 "linear_lower_bound": null, "model_type": "glm5_next_text", "q_lora_rank": 1,
+                                 "qk_rope_head_dim": 0})"));
+  members["indexer_types"] = std::vector<std::string>(config.all_layers, "full");
+  members["hc_eps"] = config.stream_epsilon;
+  members["hc_mult"] = config.streams;
+  members["hc_sinkhorn_iters"] = config.sinkhorn_rounds;
+  members["swiglu_limit"] = config.swiglu_limit;
+  if (config.gate_lower_bound < 0) members["linear_lower_bound"] = config.gate_lower_bound;
+  json whole = json::parse(R"({"tie_word_embeddings": false, "vision_config": {
+      "depth": 0, "hidden_size": 1, "image_size": 1, "in_channels": 1, "intermediate_size": 1,
+      "model_type": "glm5_next_vision", "num_heads": 1, "out_hidden_size": 1, "patch_size": 1,
+      "projection_intermediate_size": 1, "spatial_merge_size": 1, "temporal_patch_size": 1}})");
+  whole["architectures"] = members["architectures"];
+  whole["dtype"] = config.dtype;
+  whole["model_type"] = traits_of(config.family).model_type;
+  whole["text_config"] = std::move(members);
+  return whole.dump(2) + "\n";
+}
+
+/// A stream has rounds of normalising, each of several operations a layer.
+constexpr std::uint32_t kMaxStreams = 16, kMaxRounds = 100;
+
+void read_streams(const ConfigMembers& members, CheckpointConfig& config) {
+  config.streams = members.count("hc_mult", 4);
+  members.require("hc_mult", config.streams <= kMaxStreams, fmt::format("is above {}", kMaxStreams));
+  config.stream_epsilon = members.real("hc_eps", 1e-6);
+  config.sinkhorn_rounds = members.count("hc_sinkhorn_iters", 20, 0);
+  members.require("hc_sinkhorn_iters", config.sinkhorn_rounds <= kMaxRounds, fmt::format("is above {}", kMaxRounds));
+  config.swiglu_limit = members.real("swiglu_limit", 10);
+  members.require("swiglu_limit", config.swiglu_limit > 0, "is 0; every MLP would be cut to nothing");
+  config.gate_lower_bound = -5;
+  constexpr char kBound[] = "linear_lower_bound";
+  if (members.has(kBound))
+    config.gate_lower_bound = members.real(kBound, 0, -double{kMaxExtent});
+  else if (members.is_given(kBound))  // null: the gate of Kimi Linear
+    config.gate_lower_bound = 0;
+  members.require(kBound, config.gate_lower_bound < 0 || !members.has(kBound), "is not below 0");
+}
+
+/// The text of Kimi Linear or GLM-5.3-Flash.
+CheckpointConfig parse_kimi_config(const ConfigMembers& members, CheckpointConfig config) {
+  const bool is_glm = config.family == CheckpointFamily::kGlm5Next;
+  members.require("linear_attn_config", !members.has("linear_attn_config"),
+                  "is the layout of the first published checkpoints; save_pretrained of transformers writes another");
+  config.heads = members.count("linear_num_heads", is_glm ? 64 : 32);
+  config.key_dim = config.value_dim = members.count("linear_head_dim", 128);
+  const std::vector<std::string> mlps = members.texts("mlp_layer_types");
+  members.require("mlp_layer_types",
+                  mlps.size() == config.all_layers && std::ranges::count(mlps, "dense") == std::ssize(mlps),
+                  "is not a \"dense\" for every layer; experts are not emulated");
+  if (is_glm) read_streams(members, config);
+  return config;
+}
+
+/// Heads of gated DeltaNet in Olmo Hybrid and Qwen3-Next.
+CheckpointConfig parse_gated_config(const ConfigMembers& members, CheckpointConfig config) {
+  const bool is_olmo = config.family == CheckpointFamily::kOlmoHybrid;
+  const std::uint32_t attention_heads = members.count("num_attention_heads", is_olmo ? 30 : 16);
+  config.heads = members.count("linear_num_key_heads", is_olmo ? attention_heads : 16);
+  members.require("linear_num_value_heads",
+                  members.count("linear_num_value_heads", is_olmo ? attention_heads : 32) == config.heads,
+                  "differs from \"linear_num_key_heads\"; value heads that share keys are not emulated");
+  config.key_dim =
+      members.count("linear_key_head_dim", is_olmo ? std::max(config.hidden_size * 3 / 4 / config.heads, 1u) : 128);
+  config.value_dim = members.count("linear_value_head_dim", is_olmo ? 2 * config.key_dim : 128);
+  config.negative_eigenvalues = is_olmo && members.flag("linear_allow_neg_eigval", true);
+  if (!is_olmo)
+    members.require("num_experts", members.count("num_experts", 512, 0) == 0, "is not 0; experts are not emulated");
+  return config;
+}
+
+/// hidden_size, intermediate_size and vocab_size where a config names none, by class from kOlmoHybrid on.
+constexpr std::uint32_t kOwnSizes[][3] = {
+    {3840, 11008, 100352}, {2048, 5632, 151936}, {2304, 9216, 163840}, {4096, 12288, 154880}};
 
 }  // namespace
 
 std::string format_hybrid_config(const CheckpointConfig& config) {
   const FamilyTraits& traits = traits_of(config.family);
   const std::uint32_t head = attention_head_dim(config);
-  std::vector<std::string> types(config.all_layers, kAttention);
+  std::vector<std::string> types(config.all_layers, attention_of(config.family));
   for (const std::uint32_t layer : config.recurrent_layers) types[layer] = kRecurrent;
   json members{{"architectures", json::array({traits.architecture})},
                {"attention_bias", false},
@@ -162,19 +267,20 @@ std::string format_hybrid_config(const CheckpointConfig& config) {
                {"intermediate_size", config.intermediate_size},
                {"layer_types", types},
                {"linear_conv_kernel_dim", config.convolution_taps},
-               {"linear_key_head_dim", config.key_dim},
-               {"linear_num_key_heads", config.heads},
-               {"linear_num_value_heads", config.heads},
-               {"linear_value_head_dim", config.value_dim},
                {"max_position_embeddings", 1 << 20},
                {"model_type", traits.model_type},
-               {"num_attention_heads", config.hidden_size / head},
+               {"num_attention_heads", traits.is_kimi ? 1 : config.hidden_size / head},
                {"num_hidden_layers", config.all_layers},
                {"num_key_value_heads", 1},
                {"pad_token_id", nullptr},
                {"rms_norm_eps", config.norm_epsilon},
                {"tie_word_embeddings", false},
                {"vocab_size", config.vocabulary}};
+  if (traits.is_kimi) return format_kimi_config(config, std::move(members));
+  members.update({{"linear_key_head_dim", config.key_dim},
+                  {"linear_num_key_heads", config.heads},
+                  {"linear_num_value_heads", config.heads},
+                  {"linear_value_head_dim", config.value_dim}});
   if (config.family == CheckpointFamily::kOlmoHybrid)
     members["linear_allow_neg_eigval"] = config.negative_eigenvalues;
   else
@@ -184,35 +290,29 @@ std::string format_hybrid_config(const CheckpointConfig& config) {
 
 CheckpointConfig parse_hybrid_config(const ConfigMembers& members, CheckpointConfig config) {
   const CheckpointFamily family = config.family;
-  const bool is_olmo = family == CheckpointFamily::kOlmoHybrid;
+  const bool is_kimi = traits_of(family).is_kimi;
+  const auto& sizes = kOwnSizes[static_cast<int>(family) - static_cast<int>(CheckpointFamily::kOlmoHybrid)];
   config.silu_keys = true;
   config.output_gate = traits_of(family).gate;
   read_layer_types(members, config);
-  config.hidden_size = members.count("hidden_size", is_olmo ? 3840 : 2048);
-  config.intermediate_size = members.count("intermediate_size", is_olmo ? 11008 : 5632);
-  config.vocabulary = members.count("vocab_size", is_olmo ? 100352 : 151936);
+  config.hidden_size = members.count("hidden_size", sizes[0]);
+  config.intermediate_size = members.count("intermediate_size", sizes[1]);
+  config.vocabulary = members.count("vocab_size", sizes[2]);
   config.begin_token = members.count("bos_token_id", 0, 0);
-  const std::uint32_t attention_heads = members.count("num_attention_heads", is_olmo ? 30 : 16);
-  config.heads = members.count("linear_num_key_heads", is_olmo ? attention_heads : 16);
-  members.require("linear_num_value_heads",
-                  members.count("linear_num_value_heads", is_olmo ? attention_heads : 32) == config.heads,
-                  "differs from \"linear_num_key_heads\"; value heads that share keys are not emulated");
-  config.key_dim =
-      members.count("linear_key_head_dim", is_olmo ? std::max(config.hidden_size * 3 / 4 / config.heads, 1u) : 128);
-  config.value_dim = members.count("linear_value_head_dim", is_olmo ? 2 * config.key_dim : 128);
   config.convolution_taps = members.count("linear_conv_kernel_dim", 4);
-  config.negative_eigenvalues = is_olmo && members.flag("linear_allow_neg_eigval", true);
-  config.norm_epsilon = members.real("rms_norm_eps", 1e-6);
+  config.negative_eigenvalues = false;
+  config.norm_epsilon = members.real("rms_norm_eps", is_kimi ? 1e-5 : 1e-6);
   members.require("rms_norm_eps", static_cast<float>(config.norm_epsilon) > 0,
                   "is 0; a silent attention layer's norm would divide by it");
-  config.output_norm_epsilon = is_olmo ? kOlmoOutputEpsilon : config.norm_epsilon;
+  config.output_norm_epsilon = family == CheckpointFamily::kOlmoHybrid ? kOlmoOutputEpsilon : config.norm_epsilon;
   members.require("hidden_act", members.text("hidden_act", "silu") == "silu", "is not \"silu\"");
   members.require("tie_word_embeddings", !members.flag("tie_word_embeddings", false),
                   "is true; krohn reads checkpoints with their own lm_head");
-  if (!is_olmo)
-    members.require("num_experts", members.count("num_experts", 512, 0) == 0, "is not 0; experts are not emulated");
+  config = is_kimi ? parse_kimi_config(members, std::move(config)) : parse_gated_config(members, std::move(config));
   std::vector<std::string_view> harmless(std::begin(kHarmlessToHybrids), std::end(kHarmlessToHybrids));
-  if (!is_olmo) harmless.insert(harmless.end(), std::begin(kHarmlessQwen), std::end(kHarmlessQwen));
+  if (is_kimi) harmless.insert(harmless.end(), std::begin(kHarmlessToKimi), std::end(kHarmlessToKimi));
+  if (family == CheckpointFamily::kQwen3Next)
+    harmless.insert(harmless.end(), std::begin(kHarmlessQwen), std::end(kHarmlessQwen));
   members.require_no_others(harmless);
   return config;
 }
@@ -350,6 +450,26 @@ json shared_members(const CheckpointConfig& config) {
 
 }  // namespace
 
+namespace {
+
+/// The text of a model that sees.
+CheckpointConfig parse_glm_config(const json& object, const ConfigMembers& members, const std::string& where,
+                                  CheckpointConfig config) {
+  members.require("text_config", members.has("text_config") && object["text_config"].is_object(),
+                  "is missing; it holds the members of the language model");
+  members.require("tie_word_embeddings", !members.flag("tie_word_embeddings", false),
+                  "is true; krohn reads checkpoints with their own lm_head");
+  members.require_no_others(kHarmlessToGlm);
+  const ConfigMembers text(object["text_config"], where + ", text_config");
+  text.require("model_type", text.text("model_type", "glm5_next_text") == "glm5_next_text",
+               "is not \"glm5_next_text\"");
+  for (const char* const name : {"dtype", "torch_dtype"})
+    text.require(name, !text.has(name) || text.text(name, "") == config.dtype, "is not that of the whole model");
+  return parse_hybrid_config(text, std::move(config));
+}
+
+}  // namespace
+
 std::string format_config(const CheckpointConfig& config) {
   if (traits_of(config.family).is_hybrid) return format_hybrid_config(config);
   json members = shared_members(config);
@@ -399,6 +519,7 @@ CheckpointConfig parse_config(std::string_view text, const std::string& where) {
   const std::string dtype = members.has("dtype") ? members.text("dtype", "") : older;
   constexpr std::string_view kOfTorch = "torch.";
   config.dtype = dtype.starts_with(kOfTorch) ? dtype.substr(kOfTorch.size()) : dtype == "auto" ? "" : dtype;
+  if (config.family == Family::kGlm5Next) return parse_glm_config(object, members, where, std::move(config));
   if (traits_of(config.family).is_hybrid) return parse_hybrid_config(members, std::move(config));
   require_supported(members);
   const std::uint32_t layers =

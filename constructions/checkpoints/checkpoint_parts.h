@@ -26,6 +26,8 @@ class ConfigMembers {
 
   /// True if it is there and not null, which the libraries have for a count, a list or an object that is left out.
   bool has(const char* name) const;
+  /// True if it is there.
+  bool is_given(const char* name) const;
   /// Each throws InputError naming the member when it is of another kind or out of range. A flag, a number or a name
   /// that is null is refused: in Python None is no default, but false, or no limit, or an error.
   std::uint32_t count(const char* name, std::uint32_t standard, std::uint32_t least = 1) const;
@@ -42,7 +44,6 @@ class ConfigMembers {
   [[noreturn]] void fail(const char* name, const std::string& what) const;
 
  private:
-  bool is_given(const char* name) const;
   const nlohmann::json& object_;
   std::string where_;
   mutable std::set<std::string, std::less<>> asked_;
@@ -75,9 +76,12 @@ CheckpointConfig parse_config(std::string_view text, const std::string& where);
 //   attn.q_proj [H·K, d]   attn.k_proj [n·H·K, d]   attn.v_proj [n·H·V, d]   attn.b_proj [n·H, d]
 //   attn.o_norm [V]   attn.o_proj [d, H·V]   attn.{q,k,v}_conv1d [rows, 1, taps] when `convolution_taps` > 0
 // a decay per head: attn.a_proj [H, d]   attn.A_log, dt_bias [H]
-// a decay per channel: attn.f_proj.0 [V, d]   attn.f_proj.1 [H·K, V]   attn.A_log [H]   attn.dt_bias [H·K]
-// an output gate: attn.g_proj [H·V, d], or of low rank attn.g_proj.0 [V, d], attn.g_proj.1 [H·V, V] and its bias [H·V]
+// a decay per channel: attn.f_proj.0 [V, d]   attn.f_proj.1 [H·K, V]   attn.A_log [H], or [1, 1, H, 1] in Kimi Linear
+// and attn.dt_bias [H·K]
+// an output gate: attn.g_proj [H·V, d], or of low rank attn.g_proj.0 [V, d], attn.g_proj.1 [H·V, V] and, but for
+// transformers' KDA, its bias [H·V]
 // gates per channel (GDN-2): attn.b_proj [H·K, d]   attn.w_proj [H·V, d]
+// s streams, for each of attn_hc and mlp_hc: fn [(2 + s)·s, s·d]   base [(2 + s)·s]   scale [3]
 // The rows of k, v and b are ordered (householder, head, coordinate). Only g_proj.1 has a bias.
 
 /// Every tensor of the config's model with its shape, under krohn's names.
@@ -86,6 +90,14 @@ std::map<std::string, std::vector<std::uint64_t>> shapes_of(const CheckpointConf
 /// All tensors that the config asks for, no others, each of its shape and of a floating-point type. Throws InputError
 /// naming the first that is not so.
 void require_tensors(const CheckpointConfig& config, const TensorFile& file, const std::string& where);
+
+/// True if the library leaves the tensor in fp32 where it loads a model in bf16.
+bool is_kept_in_fp32(CheckpointConfig::Family family, std::string_view name);
+
+/// The base of a hyper-connection that leaves s equal streams as they are and adds the block's answer to each: with fn
+/// all zeros the block reads stream 0, whose weight is σ(64) = 1 beside σ(−128) = 0, the answer's weights are 2σ(0) =
+/// 1, and the softmax of rows 0, −256, … is the identity matrix, which Sinkhorn's normalisation keeps.
+std::vector<float> plain_connection(std::uint32_t streams);
 
 /// For the attention layers that krohn writes: a power of two up to 64.
 std::uint32_t attention_head_dim(const CheckpointConfig& config);
@@ -102,6 +114,9 @@ struct PlaceInFile {
 };
 /// `name`: of a tensor of the config's model.
 PlaceInFile place_in_file(const CheckpointConfig& config, const std::string& name);
+
+/// True for Kimi Linear's names of MLPs as transformers saves them.
+bool has_expert_names(const CheckpointConfig& config, const TensorFile& file);
 
 /// The way back. Throws InputError when a layer that is not recurrent holds anything but zeros besides its norms: what
 /// it would add depends on all tokens before; and for tensors that are missing or belong nowhere.

@@ -40,7 +40,9 @@ std::vector<float> passing_taps(std::uint64_t rows, std::uint32_t taps) {
 
 std::uint64_t numbers_of(const CheckpointConfig& c) {
   const std::uint64_t d = c.hidden_size, h = c.heads, n = c.householders;
-  const std::uint64_t rows = h * c.key_dim * (n + 1) + h * c.value_dim * (n + 1) + n * h + 3ull * c.intermediate_size;
+  const std::uint64_t streams = c.streams, connections = 2 * (2 + streams) * streams * streams;
+  const std::uint64_t rows =
+      h * c.key_dim * (n + 1) + h * c.value_dim * (n + 1) + n * h + 3ull * c.intermediate_size + connections;
   return d * (2ull * c.vocabulary + c.layers * rows);
 }
 
@@ -61,6 +63,13 @@ CheckpointConfig config_of(Family family) {
   // Gated DeltaNet's gate is a choice.
   if (family != Family::kGatedDeltaNet) config.output_gate = traits_of(family).gate;
   if (family == Family::kOlmoHybrid) config.output_norm_epsilon = kOlmoOutputEpsilon;
+  if (family == Family::kGlm5Next) {  // the class's own numbers, but for those that would round
+    config.gate_lower_bound = -5;
+    config.streams = 4;
+    config.stream_epsilon = 0;
+    config.sinkhorn_rounds = 20;
+    config.swiglu_limit = kOpen;
+  }
   return config;
 }
 
@@ -195,22 +204,33 @@ void CheckpointWriter::add_gates(const Layer& layer, const std::string& mixer, c
   const FamilyTraits& traits = traits_of(config_.family);
   const auto numbers = [](std::uint64_t count, float value) { return std::vector<float>(count, value); };
   // Through the first of `value_dim` numbers, where a projection goes through them.
-  std::vector<float> first(v * d, 0), all(h * k * v, 0);
-  std::copy(layer.decay.begin(), layer.decay.end(), first.begin());
-  for (std::uint64_t row = 0; row < h * k; ++row) all[row * v] = 1;
+  const auto narrow = [&](const std::vector<float>& row) {
+    std::vector<float> first(v * d, 0);
+    std::copy(row.begin(), row.end(), first.begin());
+    return first;
+  };
+  const auto wide = [&](std::uint64_t rows) {
+    std::vector<float> all(rows * v, 0);
+    for (std::uint64_t row = 0; row < rows; ++row) all[row * v] = 1;
+    return all;
+  };
   if (traits.channel_gates) add(mixer + "w_proj.weight", repeated(layer.output_gate, h * v), {h * v, d});
   if (traits.decay == Decay::kHead) add(mixer + "a_proj.weight", repeated(layer.decay, h), {h, d});
   if (traits.decay == Decay::kChannel) {
-    add(mixer + "f_proj.0.weight", first, {v, d});
-    add(mixer + "f_proj.1.weight", all, {h * k, v});
+    add(mixer + "f_proj.0.weight", narrow(layer.decay), {v, d});
+    add(mixer + "f_proj.1.weight", wide(h * k), {h * k, v});
   }
   if (traits.decay != Decay::kNone) {
     const std::uint64_t factors = traits.decay == Decay::kHead ? h : h * k;
-    add(mixer + "A_log", numbers(h, 0), {h});
+    add(mixer + "A_log", numbers(h, 0), config_.family == Family::kKimiLinear ? Shape{1, 1, h, 1} : Shape{h});
     add(mixer + "dt_bias", numbers(factors, kKeepAll), {factors});
   }
   if (config_.output_gate == OutputGate::kNone) return;
   if (!traits.low_rank_gates) return add(mixer + "g_proj.weight", repeated(layer.output_gate, h * v), {h * v, d});
+  if (traits.is_kimi) {
+    add(mixer + "g_proj.0.weight", narrow(layer.output_gate), {v, d});
+    return add(mixer + "g_proj.1.weight", wide(h * v), {h * v, v});
+  }
   add(mixer + "g_proj.0.weight", numbers(v * d, 0), {v, d});
   add(mixer + "g_proj.1.weight", numbers(h * v * v, 0), {h * v, v});
   add(mixer + "g_proj.1.bias", numbers(h * v, kGate), {h * v});
@@ -243,6 +263,14 @@ Checkpoint CheckpointWriter::finish() const {
     add(name + "mlp.gate_proj.weight", layer.gate, {inner, d});
     add(name + "mlp.up_proj.weight", layer.up, {inner, d});
     add(name + "mlp.down_proj.weight", layer.down, {d, inner});
+    for (const char* const connection : {"attn_hc.", "mlp_hc."}) {
+      const std::vector<float> base = plain_connection(config_.streams);
+      if (base.empty()) continue;
+      add(name + connection + "fn", std::vector<float>(base.size() * config_.streams * d, 0),
+          {base.size(), config_.streams * d});
+      add(name + connection + "base", base, {base.size()});
+      add(name + connection + "scale", ones(3), {3});
+    }
     if (taps == 0) continue;
     add(name + "attn.q_conv1d.weight", passing_taps(h * k, config_.convolution_taps), {h * k, 1, taps});
     add(name + "attn.k_conv1d.weight", passing_taps(n * h * k, config_.convolution_taps), {n * h * k, 1, taps});

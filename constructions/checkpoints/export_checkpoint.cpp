@@ -11,6 +11,8 @@
 
 #include "krohn/automata/cascades/cascade.h"
 #include "krohn/automata/cascades/holonomy.h"
+#include "krohn/automata/dfa/graph.h"
+#include "krohn/automata/monoid/properties.h"
 #include "krohn/constructions/build/based_action.h"
 #include "krohn/constructions/build/builders.h"
 #include "krohn/constructions/checkpoints/checkpoint_writer.h"
@@ -366,7 +368,7 @@ Checkpoint gated_flip_flop_checkpoint(const Dfa& automaton, const TrackedStates&
     if (!map.is_identity()) layer.overwrite(letter, 0, map[0]);
   }
   layer.overwrite(layer.begin(), 0, 0);
-  layer.writer().empty(0, layer.begin());
+  if (config.gate_lower_bound == 0) layer.writer().empty(0, layer.begin());
   layer.always_read(0, 0);
   return layer.finish();
 }
@@ -421,6 +423,19 @@ Checkpoint point_checkpoint(const Dfa& automaton, const TrackedStates& tracked, 
   return layer.finish();
 }
 
+/// Throws InputError naming a word that permutes states, if a short one does, where there is no reflection to follow
+/// it.
+void require_no_cycle(const Dfa& automaton, Family family) {
+  const std::string cycle = early_cycle(with_table(automaton, breadth_first(automaton)));
+  if (cycle.empty()) return;
+  throw InputError(fmt::format(
+      "{}, and no stack of {} layers follows that: they take S to diag(α)(I − β k kᵀ) S + β k vᵀ with α and β at most "
+      "1, so that over the reals a word that is read again and again changes ever less (docs/MATH.md §4, Steps without "
+      "reflections; for parity Grazzi et al., Theorem 1). Take a target whose β reaches 2: olmo-hybrid, fla-kda or "
+      "fla-gated-deltaproduct",
+      cycle, traits_of(family).model_type));
+}
+
 }  // namespace
 
 Checkpoint gated_checkpoint(const Dfa& automaton, Family family) {
@@ -428,6 +443,7 @@ Checkpoint gated_checkpoint(const Dfa& automaton, Family family) {
   const TrackedStates tracked = tracked_states(automaton);
   if (is_flip_flop(tracked) && tracked.count() <= kMaxKeyDim)
     return gated_flip_flop_checkpoint(automaton, tracked, family);
+  if (!traits.can_reflect) require_no_cycle(automaton, family);
   if (traits.can_reflect)
     if (const auto steps = point_steps(automaton, tracked, traits.channel_gates))
       return point_checkpoint(automaton, tracked, *steps, family);
@@ -553,6 +569,7 @@ class CascadeExport {
     // Powers of 4, so that queries times 1/√K and the norm of one value among V are exact.
     config.key_dim = least_power_of_4(coordinates);
     config.value_dim = least_power_of_4(at_.width() + 1);
+    if (traits_of(family).is_kimi) config.key_dim = config.value_dim = std::max(config.key_dim, config.value_dim);
     require_key_dim(config.key_dim, at_.width());
     return config;
   }
@@ -568,8 +585,8 @@ class CascadeExport {
     const std::size_t most = most_swaps(layer);
     if (!traits_of(config.family).can_reflect)
       throw InputError(fmt::format(
-          "{} takes reflections, and {} layers have none: their β is at most 1, with which not even parity can be held "
-          "(Grazzi et al., Theorem 1); take the target olmo-hybrid or fla-gated-deltaproduct",
+          "{} takes reflections, and {} layers have none: their β is at most 1; take the target olmo-hybrid or "
+          "fla-gated-deltaproduct",
           layer_text(layer, k), traits_of(config.family).model_type));
     coordinates = std::max(coordinates, key_dim_for_points(config.family, layer.width, 1));
     config.householders = std::max(config.householders, householders_for_points(config.family, most, 1));

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "krohn/constructions/checkpoints/checkpoint_parts.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
@@ -176,7 +177,7 @@ CheckpointModel::CheckpointModel(const Checkpoint& checkpoint, Precision precisi
   const std::uint32_t taps = config_.convolution_taps;
   std::uint32_t first = taps == 0 ? 0 : taps - 1;
   for (const auto& [name, tensor] : checkpoint.tensors.tensors) {
-    std::vector<float> numbers = numbers_of(checkpoint, name, is_bf16_);
+    std::vector<float> numbers = numbers_of(checkpoint, name, is_bf16_ && !is_kept_in_fp32(config_.family, name));
     if (name == "model.embeddings.weight") embeddings_ = std::move(numbers);
     if (taps == 0 || !name.ends_with("_conv1d.weight")) continue;
     for (std::size_t i = 0; i < numbers.size(); ++i)

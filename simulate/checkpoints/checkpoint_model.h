@@ -1,6 +1,7 @@
 // simulate/checkpoints/checkpoint_model.h — the forward pass of the language models of constructions/checkpoints/ on a
 // processor, token by token (MATH.md §8): flash-linear-attention's (versions 0.5 and 0.6) as its recurrent kernels have
-// it, transformers' (version 5.23) as its own functions in torch have it, which it runs where no kernel is installed.
+// it, transformers' (versions 5.23 and 5.24) as its own functions in torch have it, which it runs where no kernel is
+// installed.
 //
 // One token, with x its embedding; "rounded" means: to the precision of the model, bf16 or fp32.
 //   every layer:  a = norm(x);  x ← x + o_proj(mix(a));  x ← x + down(swish(gate(y)) · up(y)), y = norm(x)
@@ -18,6 +19,15 @@
 //                 head, times SiLU or sigmoid of the output gate where there is one.
 //   transformers  rounds more often in bf16: what is convolved before its SiLU, a head's norm before and after its
 //                 weight, swish(gate) before its product; its SiLU is x / (1 + e^−x).
+//   Kimi Linear   and GLM-5.3-Flash, transformers' KDA: norms of layers are rounded before their weight too, those of
+//                 heads after their gate alone; q and k are divided by √(Σx² + 10⁻⁶), q times 1/√K; dt_bias stays in
+//                 fp32, in GLM-5.3-Flash A_log, convolutions and their SiLU, and what weighs streams too. Its MLPs cut
+//                 gate(y) at `swiglu_limit` and up(y) at that and its negative.
+//   streams       x is s of them, first the embedding s times, at the end their mean. What a layer's two parts read is
+//                 Σ p_i x_i; x_j ← Σ_i C_ij x_i + q_j · (their answer), every term rounded. With z = W x / rms(x) of
+//                 all streams together, in fp32: p = sigmoid(z t₀ + b) + ε, q = 2 sigmoid(z t₁ + b), C = softmax(z t₂ +
+//                 b) by rows + ε, then its columns, rows, columns, … divided by their sums + ε, `sinkhorn_rounds` times
+//                 the columns.
 // e^x is that of simulate/arithmetic/stated_exp.h, softplus(x) the logarithm of 1 + e^x, or x beyond 20.
 // This is the order of the libraries' recurrences (`read_chunk`: of the chunked kernels), but for the order of
 // additions inside their reductions, which compilers choose. Where all sums are exact, as in krohn's own checkpoints,

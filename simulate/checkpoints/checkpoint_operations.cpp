@@ -32,18 +32,30 @@ class Writer {
     const List embedding = is_by_letters ? b_.row(weights("model.embeddings.weight"), config_.hidden_size)
                                          : b_.part(memory_, places_.embedding, config_.hidden_size);
     List x = embedding;
+    if (config_.streams > 0) x = b_.make("copy", {config_.streams, config_.hidden_size}, {b_.view(embedding, {0, 1})});
     std::vector<List> convolutions;
     for (std::uint32_t i = 0; i < config_.layers; ++i) {
-      const std::string prefix = fmt::format("model.layers.{}.", i), mixer = prefix + "attn.";
-      const List sum = b_.each("add", x,
-                               mix(mixer, i * places_.layer, places_.convolution + i * older,
-                                   normalise(x, gain(prefix + "attn_norm.weight")), convolutions));
+      const std::string prefix = fmt::format("model.layers.{}.", i);
+      const auto mixed = [&](List from) {
+        return mix(prefix + "attn.", i * places_.layer, places_.convolution + i * older,
+                   normalise(from, gain(prefix + "attn_norm.weight")), convolutions);
+      };
+      const auto looked_up = [&](List from) { return look_up(prefix, from); };
+      if (config_.streams > 0) {
+        x = connect(prefix + "mlp_hc.", connect(prefix + "attn_hc.", x, mixed), looked_up);
+        continue;
+      }
+      const List sum = b_.each("add", x, mixed(x));
       x = rounded(sum);
-      const List y = normalise(config_.fused_norm ? sum : x, gain(prefix + "mlp_norm.weight"));
-      const List gate = apply(prefix + "mlp.gate_proj.weight", y), up = apply(prefix + "mlp.up_proj.weight", y);
-      x = add(x, apply(prefix + "mlp.down_proj.weight", rounded(b_.each("multiply", rounded_here(silu(gate)), up))));
+      x = add(x, looked_up(config_.fused_norm ? sum : x));
     }
     for (const List list : convolutions) b_.keep(list);
+    if (config_.streams > 0) {
+      const List sums =
+          b_.make("dot", {config_.hidden_size}, {b_.view(b_.constant(1), {0, 0}), b_.view(x, {1, config_.hidden_size})},
+                  config_.streams);
+      x = rounded(b_.each("divide", sums, b_.constant(config_.streams)));
+    }
     const List logits = apply("lm_head.weight", normalise(x, gain("model.norm.weight")));
     b_.operations.logits = logits.number;
     b_.operations.start = {b_.numbers({0}, memory_.size).number};
@@ -70,6 +82,10 @@ class Writer {
   /// Where transformers rounds and the other library does not.
   List rounded_here(List list) { return traits_.is_hybrid ? rounded(list) : list; }
   List rounded(List list) { return is_bf16_ ? b_.each("bf16", list) : list; }
+  /// Weights, and what is convolved with them.
+  List rounded_like(const std::string& name, List list) {
+    return is_kept_in_fp32(config_.family, name) ? list : rounded(list);
+  }
   /// A tensor of which the file has every Householder's rows apart.
   List joined(const std::vector<std::string>& parts, std::size_t size) {
     List whole;
@@ -87,13 +103,13 @@ class Writer {
   List weights(const std::string& name) {
     if (const auto parts = checkpoint_.parts.find(name); parts != checkpoint_.parts.end()) {
       const std::size_t size = checkpoint_.tensors.tensors.at(name).elements();
-      return rounded(joined(parts->second, size / parts->second.size()));
+      return rounded_like(name, joined(parts->second, size / parts->second.size()));
     }
     const PlaceInFile place = place_in_file(checkpoint_.config, name);
     const std::size_t columns = checkpoint_.tensors.tensors.at(name).elements() / (place.rows * place.rounds);
     auto [whole, fresh] = wholes_.try_emplace(place.name);
     if (fresh) whole->second = b_.tensor(place.name, place.of * columns);
-    if (place.of == place.rows * place.rounds) return rounded(whole->second);
+    if (place.of == place.rows * place.rounds) return rounded_like(name, whole->second);
     return rounded(b_.make("copy", {place.rounds, place.rows, columns},
                            {b_.view(whole->second, {place.stride * columns, columns, 1}, place.first * columns)}));
   }
@@ -115,20 +131,74 @@ class Writer {
     return b_.each("divide", b_.constant(1), b_.each("root", b_.each("add", squares, b_.constant(epsilon))));
   }
 
-  List normalise(List x, List gain) { return normalise(x, gain, config_.norm_epsilon); }
-  List normalise(List x, List gain, double epsilon) { return rounded(normalised(x, gain, epsilon)); }
+  List normalise(List x, List gain) {
+    const List even = scaled(x, gain.size, config_.norm_epsilon);
+    return rounded(b_.by_column("multiply", traits_.is_kimi ? rounded(even) : even, gain));
+  }
   List normalised(List x, List gain, double epsilon) {
-    const std::size_t width = gain.size, count = x.size / width;
-    const List scale = inverse_root(b_.squares(x, width), width, static_cast<float>(epsilon));
-    const List scaled = b_.make("multiply", {count, width}, {b_.view(x, {width, 1}), b_.view(scale, {1, 0})});
-    return b_.make("multiply", {count, width}, {b_.view(scaled, {width, 1}), b_.view(gain, {0, 1})});
+    return b_.by_column("multiply", scaled(x, gain.size, epsilon), gain);
+  }
+  List scaled(List x, std::size_t width, double epsilon) {
+    return b_.by_row("multiply", x, inverse_root(b_.squares(x, width), width, static_cast<float>(epsilon)));
   }
 
   List normalise_keys(List x) {
-    const std::size_t width = keys(), count = x.size / width;
-    const List scale = inverse_root(b_.squares(x, width), 1, 1e-6F);
-    const List keys = b_.make("multiply", {count, width}, {b_.view(x, {width, 1}), b_.view(scale, {1, 0})});
+    const List squares = b_.squares(x, keys());
+    if (traits_.is_kimi) return b_.by_row("divide", x, b_.each("root", b_.each("add", squares, b_.constant(1e-6F))));
+    const List keys = b_.by_row("multiply", x, inverse_root(squares, 1, 1e-6F));
     return has_gates() ? keys : rounded(keys);
+  }
+
+  /// down(swish(gate(y)) · up(y)), y = norm(x), cut where the class cuts.
+  List look_up(const std::string& prefix, List x) {
+    const List y = normalise(x, gain(prefix + "mlp_norm.weight"));
+    List gate = apply(prefix + "mlp.gate_proj.weight", y), up = apply(prefix + "mlp.up_proj.weight", y);
+    if (config_.swiglu_limit > 0) {
+      const List most = rounded(b_.constant(config_.swiglu_limit)), least = negative(most);
+      gate = lesser(gate, most);
+      up = b_.each("greater", lesser(up, most), least);
+    }
+    return apply(prefix + "mlp.down_proj.weight", rounded(b_.each("multiply", rounded_here(silu(gate)), up)));
+  }
+  List negative(List x) { return b_.each("subtract", b_.constant(0), x); }
+  List lesser(List a, List b) { return negative(b_.each("greater", negative(a), negative(b))); }
+
+  /// Manifold-constrained hyper-connections (Xie et al. 2026): the block reads Σ p_i x_i of the streams x and adds q_j
+  /// times its answer to Σ C_ij x_i. Its weights are linear in the normalised streams, in fp32: p through σ, q through
+  /// 2σ, and C through a softmax of rows, whose columns and rows are then divided by their sums in turn.
+  template <class Block>
+  List connect(const std::string& name, List x, const Block& block) {
+    const std::size_t streams = config_.streams, width = config_.hidden_size;
+    const List raw = unrounded(name + "fn", scaled(x, x.size, config_.norm_epsilon));
+    const List base = weights(name + "base"), scale = weights(name + "scale");
+    const auto logits = [&](std::size_t first, std::size_t count, std::size_t kind) {
+      return b_.each("add", b_.each("multiply", b_.part(raw, first, count), b_.part(scale, kind, 1)),
+                     b_.part(base, first, count));
+    };
+    const List epsilon = b_.constant(config_.stream_epsilon);
+    const List read = b_.each("add", sigmoid(logits(0, streams, 0)), epsilon);
+    const List written = b_.each("multiply", b_.constant(2), sigmoid(logits(streams, streams, 1)));
+    List mixing = logits(2 * streams, streams * streams, 2);
+    List most = b_.make("copy", {streams}, {b_.view(mixing, {streams})});
+    for (std::size_t j = 1; j < streams; ++j)
+      most = b_.make("greater", {streams}, {b_.view(most, {1}), b_.view(mixing, {streams}, j)});
+    mixing = b_.each("exp32", b_.by_row("subtract", mixing, most));
+    const auto sums = [&](std::size_t along, std::size_t across) {
+      return b_.make("dot", {streams}, {b_.view(b_.constant(1), {0, 0}), b_.view(mixing, {along, across})}, streams);
+    };
+    mixing = b_.each("add", b_.by_row("divide", mixing, sums(streams, 1)), epsilon);
+    mixing = b_.by_column("divide", mixing, b_.each("add", sums(1, streams), epsilon));
+    for (std::uint32_t round = 1; round < config_.sinkhorn_rounds; ++round) {
+      mixing = b_.by_row("divide", mixing, b_.each("add", sums(streams, 1), epsilon));
+      mixing = b_.by_column("divide", mixing, b_.each("add", sums(1, streams), epsilon));
+    }
+    const List answer =
+        block(rounded(b_.make("dot", {width}, {b_.view(read, {0, 1}), b_.view(x, {1, width})}, streams)));
+    const List added =
+        b_.make("multiply", {streams, width}, {b_.view(rounded(written), {1, 0}), b_.view(answer, {0, 1})});
+    const List kept = b_.make("dot", {streams, width},
+                              {b_.view(rounded(mixing), {1, 0, streams}), b_.view(x, {0, 1, width})}, streams);
+    return rounded(b_.each("add", rounded(added), rounded(kept)));
   }
 
   /// Taps · (older rows, this one); what is remembered of the rows goes to `convolutions`.
@@ -161,9 +231,13 @@ class Writer {
     const List b = apply(mixer + "b_proj.weight", x);
     if (config_.convolution_taps != 0) {
       const std::size_t k_first = older + q.size * kept(), v_first = k_first + k.size * kept();
-      q = rounded_here(convolve(mixer + "q_conv1d.weight", older, q, convolutions));
-      k = rounded_here(convolve(mixer + "k_conv1d.weight", k_first, k, convolutions));
-      v = rounded_here(convolve(mixer + "v_conv1d.weight", v_first, v, convolutions));
+      const auto convolved = [&](const std::string& name, std::size_t first_row, List row) {
+        const List sum = convolve(name, first_row, row, convolutions);
+        return traits_.is_hybrid ? rounded_like(name, sum) : sum;
+      };
+      q = convolved(mixer + "q_conv1d.weight", older, q);
+      k = convolved(mixer + "k_conv1d.weight", k_first, k);
+      v = convolved(mixer + "v_conv1d.weight", v_first, v);
     }
     q = normalise_keys(activate(q, config_.silu_keys));
     k = normalise_keys(activate(k, config_.silu_keys));
@@ -183,8 +257,8 @@ class Writer {
     read = rounded(read);
     const List head_gain = weights(mixer + "o_norm.weight");
     List output;
-    if (traits_.is_hybrid) {  // rounded before the weight and after it
-      const List normed = normalise(read, b_.numbers({1}, values()), config_.output_norm_epsilon);
+    if (traits_.is_hybrid && !traits_.is_kimi) {  // rounded before the weight and after it
+      const List normed = rounded(normalised(read, b_.numbers({1}, values()), config_.output_norm_epsilon));
       output = rounded(
           b_.make("multiply", {heads(), values()}, {b_.view(head_gain, {0, 1}), b_.view(normed, {values(), 1})}));
     } else {
@@ -224,10 +298,11 @@ class Writer {
     }
     b_.keep(state);
     const float root = std::sqrt(static_cast<float>(keys()));
-    const List scaled =
-        traits_.is_hybrid ? b_.each("divide", q, b_.constant(root)) : b_.each("multiply", q, b_.constant(1 / root));
-    return b_.make("dot", {heads(), values()},
-                   {b_.view(state, {numbers, 1, values()}), b_.view(scaled, {keys(), 0, 1})}, keys());
+    const List query = traits_.is_kimi ? b_.each("multiply", q, b_.constant(1 / std::sqrt(static_cast<double>(keys()))))
+                       : traits_.is_hybrid ? b_.each("divide", q, b_.constant(root))
+                                           : b_.each("multiply", q, b_.constant(1 / root));
+    return b_.make("dot", {heads(), values()}, {b_.view(state, {numbers, 1, values()}), b_.view(query, {keys(), 0, 1})},
+                   keys());
   }
 
   /// g = −e^A_log · softplus(a + dt_bias), or with a bound bound · σ(e^A_log (a + dt_bias)).
@@ -258,6 +333,7 @@ class Writer {
   List output_gate(const std::string& mixer, List x) {
     if (!traits_.low_rank_gates) return apply(mixer + "g_proj.weight", x);
     const List sum = unrounded(mixer + "g_proj.1.weight", apply(mixer + "g_proj.0.weight", x));
+    if (traits_.is_kimi) return rounded(sum);
     return rounded(b_.each("add", sum, weights(mixer + "g_proj.1.bias")));
   }
 

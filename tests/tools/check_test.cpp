@@ -176,6 +176,12 @@ TEST_CASE("every model of flash-linear-attention has certificates, and so have t
   }
   place.make("krohn compile 'regex:(a|b)*abb' --target qwen3-next -o qwen3-next");
   judge("qwen3-next", "bf16", "proved");
+  for (const std::string target : {"kimi-linear", "glm5-next"}) {
+    place.make("krohn compile 'regex:(a|b)*abb' --target " + target + " -o " + target);
+    for (const std::string precision : {"fp32", "bf16"}) judge(target, precision, "proved");
+    CHECK(contains(place.shell("krohn audit " + target).out, "never: parity"));
+    CHECK(contains(place.shell("krohn run " + target + " abbabb").out, "accept"));
+  }
   for (const std::string target : {"xlstm-slstm", "transformers-mamba2", "transformers-mlstm"}) {
     place.make("krohn compile 'regex:(a|b|c)*(a|b)c*' --target " + target + " -o " + target);
     judge(target, "fp32", "proved");

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs folders that `krohn compile --target olmo-hybrid` or `qwen3-next` wrote in the stock classes of transformers, and
-compares every position with the automaton: whole prompts, prompts in pieces, decoding token by token with the cache,
-and generate(), which reads its own answers and goes on from state to state, where they do (`as_input` in tokens.json).
+"""Runs folders that `krohn compile --target olmo-hybrid`, `qwen3-next`, `kimi-linear` or `glm5-next` wrote in the stock classes
+of transformers, and compares every position with the automaton: whole prompts, prompts in pieces, decoding token by token with
+the cache, and generate(), which reads its own answers and goes on from state to state, where they do (`as_input` in tokens.json).
 
     pip install torch transformers
     tools/bench/peer_transformers.py s5-olmo/                                   # a folder
@@ -56,8 +56,8 @@ class Tracker:
 
 
 def load(folder, dtype):
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=getattr(torch, dtype)).eval()
-    return model
+    name = json.loads((pathlib.Path(folder) / "config.json").read_text())["architectures"][0]
+    return getattr(transformers, name).from_pretrained(folder, dtype=getattr(torch, dtype)).eval()
 
 
 def in_pieces(model, text, piece):

@@ -74,9 +74,18 @@ TEST_CASE("the operations of a checkpoint give its memory and its answers, bit f
                         "float32",          3, {0, 2}};
   CheckpointConfig bounded = channels;
   bounded.gate_lower_bound = -2;
+  CheckpointConfig kimi{Family::kKimiLinear, 6, 2,     2, 3, 3, 1, 4, 5, 3, false, true, logistic, 1e-6, 1e-6, 0,
+                        "float32",           3, {0, 2}};
+  CheckpointConfig glm{Family::kGlm5Next, 6,    2,    2, 3,         3, 1,     4, 5, 3, false, true,
+                       logistic,          1e-6, 1e-6, 0, "float32", 3, {0, 2}};
+  glm.gate_lower_bound = -2;
+  glm.streams = 2;
+  glm.sinkhorn_rounds = 3;
+  glm.stream_epsilon = 1e-3;
+  glm.swiglu_limit = 1;
   std::uint64_t seed = 20;
   for (const CheckpointConfig& config :
-       {plain, convolved, product, one_tap, gated, ungated, channels, both, olmo, qwen, bounded})
+       {plain, convolved, product, one_tap, gated, ungated, channels, both, olmo, qwen, bounded, kimi, glm})
     for (const Precision precision : {Precision::kFp32, Precision::kBf16})
       for (const bool has_begin : {false, true}) {
         CAPTURE(seed);

@@ -43,12 +43,11 @@ constexpr Refusal kRefusals[] = {
     {" gla simple-gla hgrn hgrn2 rwkv6 gsa ",
      "its decays lie between 0 and 1 and every number keeps its sign, so that it holds no group, not even parity; what "
      "it can hold, qwen3-next holds too: take that target"},
-    {" kimi-linear kimi-k3 glm5-next bailing-hybrid qwen3.5 qwen3.6 ",
+    {" kimi-k3 bailing-hybrid qwen3.5 qwen3.6 ",
      "krohn does not write it. Its β is at most 1, so that no eigenvalue of its recurrent layers is negative or "
-     "complex "
-     "and, where matrices are multiplied exactly, not even parity is held (Grazzi et al. 2025, Theorem 1). The target "
-     "qwen3-next has the same bound, and is written for automata without groups; for those with groups take fla-kda, "
-     "whose β goes up to 2"},
+     "complex and, where matrices are multiplied exactly, no word permutes states (docs/MATH.md §4, Steps without "
+     "reflections). The targets kimi-linear, glm5-next and qwen3-next have the same bound, and are written for "
+     "automata without groups; for those with groups take fla-kda, whose β goes up to 2"},
     {" retnet lightning lightning-attention ",
      "its decay is the same for all letters and below 1, so that what it has read fades, and krohn writes states that "
      "stay as they are. Take olmo-hybrid or qwen3-next"},
@@ -105,7 +104,9 @@ constexpr CheckpointTarget kCheckpointTargets[] = {{"fla-deltanet", CheckpointFa
                                                    {"fla-kda", CheckpointFamily::kKda},
                                                    {"fla-gdn2", CheckpointFamily::kGdn2},
                                                    {"olmo-hybrid", CheckpointFamily::kOlmoHybrid},
-                                                   {"qwen3-next", CheckpointFamily::kQwen3Next}};
+                                                   {"qwen3-next", CheckpointFamily::kQwen3Next},
+                                                   {"kimi-linear", CheckpointFamily::kKimiLinear},
+                                                   {"glm5-next", CheckpointFamily::kGlm5Next}};
 
 const CheckpointTarget* checkpoint_target(const std::string& target) {
   const auto found = std::ranges::find(kCheckpointTargets, target, &CheckpointTarget::name);
