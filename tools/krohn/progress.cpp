@@ -329,13 +329,13 @@ struct Watch::Thread {
 
   std::uint64_t most_memory() const { return limits.memory + limits.memory / 10; }
 
-  /// Memory is looked at before it can have grown past its end: a page is written in a microsecond or more.
   Clock::duration until_end() const {
     if (limits.seconds == 0) return kBetweenLooks;
     const std::chrono::duration<double> most(std::min(shares_of(limits.seconds).most, 1e9));
     return std::max(Clock::duration(0), start + std::chrono::duration_cast<Clock::duration>(most) - Clock::now());
   }
 
+  /// Memory is looked at before it can have grown past its end: a page is written in a microsecond or more.
   Clock::duration until_next_look() const {
     if (limits.memory == 0) return std::min(kBetweenLooks, until_end());
     constexpr std::uint64_t kBytesInMicrosecond = 4096;
