@@ -73,8 +73,8 @@ Verdict definite(const Dfa& dfa, const std::string& limit);
 /// The witness against "R-trivial": a state that is left and entered again; empty when there is none. O(n · letters).
 std::string returning_state(const Dfa& dfa);
 
-/// A witness against "aperiodic": a letter, or a word of one of the first elements of the monoid, that acts with a cycle;
-/// empty when there is none among them. All states have to be reachable. O(20,000 elements).
+/// A witness against "aperiodic": a letter, or a word of one of the first elements of the monoid, that acts with a
+/// cycle; empty when there is none among them. All states have to be reachable. O(20,000 elements).
 std::string early_cycle(const Dfa& dfa);
 
 /// The witness against "group", "commutative" and "finite"; empty when there is none.
