@@ -225,9 +225,11 @@ json parse_strict_json(std::string_view text, std::string_view place) {
     return json::parse(text, watch);
   } catch (const json::parse_error& error) {
     const std::size_t offset = error.byte == 0 ? 0 : std::min(error.byte, text.size() + 1) - 1;
-    throw InputError(position_in(text, offset, place), "not valid JSON: " + reason(error.what()));
-  } catch (const json::exception& error) {
-    throw InputError(place, "not valid JSON: " + reason(error.what()));
+    const bool is_line = place.find(", line ") != std::string_view::npos;  // of a file that has a value in each
+    throw InputError(is_line ? fmt::format("{}, column {}", place, offset + 1) : position_in(text, offset, place),
+                     "not valid JSON: " + reason(error.what()));
+  } catch (const json::out_of_range&) {
+    throw InputError(place, "a number in JSON that is too large for any format");
   }
 }
 

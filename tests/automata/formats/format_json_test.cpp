@@ -86,7 +86,7 @@ TEST_CASE("what is wrong is said, where it is known with line and column") {
           {file(R"("alphabet": ["a"], "states": 1, "initial": 0, "accepting": [], "transitions": [[4000000000]])"),
            "the target of state 0 on \"a\" is 4000000000"},
           {file(R"("alphabet": ["a"], "states": 1, "initial": 0, "accepting": [], "transitions": [[1e400]])"),
-           "not valid JSON"},
+           "a number in JSON that is too large for any format"},
           {file(R"("alphabet": [], "states": 0, "initial": 0, "accepting": [], "transitions": [])"),
            "the initial state"},
           {file(R"("alphabet": ["a"], "states": 1, "initial": 0, "transitions": [[0]])"), "either \"accepting\" or"},

@@ -164,7 +164,7 @@ TEST_CASE("a file that is not exactly a certificate is refused by place") {
            Case{with(good, "[0,1,2,3]", "[0,1,2,3e0]"), "expected an integer"},
            Case{with(good, "[0,1,2,3]", "[0,1,2,4294967296]"), "expected an integer"},
            Case{with(good, "[0,1,2,3]", "[0,1,2,1e999]"), "too large"},
-           Case{with(good, "[0,1,2,3]", "[0,1,2,NaN]"), "not JSON"},
+           Case{with(good, "[0,1,2,3]", "[0,1,2,NaN]"), "bad.json, line 2, column 50: not valid JSON"},
            Case{with(good, "[0,1,2,3]", "{}"), "expected a JSON array"},
            Case{with(good, "[0,1,2,3]", deep), "nested deeper"},
            Case{with(good, "\"weights\":\"", "\"weights\":\"0"), "other weights"},
