@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "krohn/simulate/evaluate/evaluate.h"
+
 namespace krohn {
 
 ModelInMotion::ModelInMotion(ReadBeside beside)
