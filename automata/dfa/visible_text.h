@@ -1,6 +1,7 @@
-// automata/dfa/visible_text.h — text that a person can see: UTF-8, letters' names, escapes.
+// automata/dfa/visible_text.h — text that a person can see: UTF-8, letters' names, numbers, escapes.
 #pragma once
 
+#include <charconv>
 #include <cstddef>
 #include <initializer_list>
 #include <optional>
@@ -64,6 +65,16 @@ bool is_white_space(char32_t character);
 
 /// The text without the `blanks` at its ends.
 std::string_view trimmed(std::string_view text, std::string_view blanks);
+
+/// The number that the whole text spells. Nothing where it spells none, or one that `Number` does not hold; a blank or
+/// a plus sign spells none, and with a minus sign none without one.
+template <class Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
 
 /// True when every bracket ( [ { has its partner; kinds are not told apart.
 bool has_balanced_brackets(std::string_view name);

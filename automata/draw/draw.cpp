@@ -10,7 +10,6 @@
 #include "krohn/automata/draw/draw_views.h"
 #include "krohn/automata/formats/formats.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/number_text.h"
 
 namespace krohn {
 namespace {

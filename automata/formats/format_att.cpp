@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <unordered_set>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/number_text.h"
 
 namespace krohn {
 

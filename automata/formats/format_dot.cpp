@@ -19,7 +19,6 @@
 #include "krohn/automata/formats/format_draft.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/number_text.h"
 
 namespace krohn {
 

@@ -9,11 +9,11 @@
 #include <ranges>
 #include <variant>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/formats.h"
 #include "krohn/automata/syntax/regex.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/number_text.h"
 
 namespace krohn {
 namespace {

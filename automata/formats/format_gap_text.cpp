@@ -10,10 +10,10 @@
 #include <utility>
 #include <variant>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/format_draft.h"
 #include "krohn/automata/formats/formats.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/number_text.h"
 
 namespace krohn {
 namespace {

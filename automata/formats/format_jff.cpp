@@ -9,7 +9,6 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/number_text.h"
 
 namespace krohn {
 

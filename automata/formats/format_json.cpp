@@ -202,7 +202,7 @@ std::string outputs_text(const Dfa& dfa) {
 
 }  // namespace
 
-json parse_strict_json(std::string_view text, std::string_view place) {
+json parse_strict_json(std::string_view text, std::string_view place, bool is_part) {
   constexpr int kMaxDepth = 8;
   constexpr std::size_t kMaxValues = std::size_t{1} << 26;  // two bytes of text may take 32 of memory
   std::size_t values = 0;
@@ -225,8 +225,7 @@ json parse_strict_json(std::string_view text, std::string_view place) {
     return json::parse(text, watch);
   } catch (const json::parse_error& error) {
     const std::size_t offset = error.byte == 0 ? 0 : std::min(error.byte, text.size() + 1) - 1;
-    const bool is_line = place.find(", line ") != std::string_view::npos;  // of a file that has a value in each
-    throw InputError(is_line ? fmt::format("{}, column {}", place, offset + 1) : position_in(text, offset, place),
+    throw InputError(is_part ? fmt::format("{}, column {}", place, offset + 1) : position_in(text, offset, place),
                      "not valid JSON: " + reason(error.what()));
   } catch (const json::out_of_range&) {
     throw InputError(place, "a number in JSON that is too large for any format");

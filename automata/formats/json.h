@@ -26,8 +26,9 @@ extern template void nlohmann::detail::serializer<nlohmann::ordered_json>::dump(
 
 namespace krohn {
 
-/// The value of a text that nobody vouches for. Throws InputError when it is not JSON, repeats a key in one object, or
-/// nests deeper than 8, LimitError past 2^26 values. O(n log n).
-nlohmann::json parse_strict_json(std::string_view text, std::string_view place);
+/// The value of a text that nobody vouches for: of a file, or `is_part`, of a line or a member of one, which `place`
+/// names. Throws InputError with the line and column, or the column alone, when it is not JSON, repeats a key in one
+/// object, or nests deeper than 8, LimitError past 2^26 values. O(n log n).
+nlohmann::json parse_strict_json(std::string_view text, std::string_view place, bool is_part = false);
 
 }  // namespace krohn

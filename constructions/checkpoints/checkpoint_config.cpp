@@ -143,7 +143,7 @@ constexpr std::string_view kHarmlessToKimi[] = {
     "n_shared_experts", "norm_topk_prob", "num_expert_group", "num_experts", "num_experts_per_tok",
     "num_experts_per_token", "num_local_experts", "num_shared_experts", "output_router_logits", "pretraining_tp",
     "routed_scaling_factor", "router_aux_loss_coef", "topk_group"};
-/// Of GLM-5.3-Flash, beside its text: tokens of pictures, which a text does not hold, and the tower that sees them.
+/// Members beside GLM-5.3-Flash's text: tokens of pictures, which a text does not hold, and the tower that sees them.
 constexpr std::string_view kHarmlessToGlm[] = {"image_end_token_id", "image_start_token_id", "image_token_id",
                                                "video_end_token_id", "video_start_token_id", "video_token_id",
                                                "vision_config"};

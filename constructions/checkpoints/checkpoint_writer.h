@@ -47,8 +47,7 @@ class CheckpointWriter {
   void set_beta(std::uint32_t layer, std::uint32_t input, std::uint32_t householder, std::uint32_t head, float logit);
   /// Where β has channels: 2 at this one, or 0.
   void set_erase(std::uint32_t layer, std::uint32_t input, std::uint32_t head, std::uint32_t coordinate, bool all);
-  /// Where there is a decay without a bound: with this input the state of all heads becomes zero before anything is
-  /// written.
+  /// Empties the state of all heads with this input before anything is written. Precondition: a decay without a bound.
   void empty(std::uint32_t layer, std::uint32_t input);
   /// Makes the decay of this input, where there are decays, e^−softplus(`logit`). In bf16 only an integer is exact.
   void set_decay(std::uint32_t layer, std::uint32_t input, float logit);

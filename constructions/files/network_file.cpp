@@ -13,7 +13,6 @@
 #include "krohn/constructions/network/matrix.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
-#include "krohn/groups/base/number_text.h"
 
 namespace krohn {
 

@@ -22,7 +22,7 @@ std::uint32_t narrow(const json& value, const std::string& place) {
 }  // namespace
 
 StrictJson StrictJson::parse(const std::string& text, const std::string& place) {
-  return {parse_strict_json(text, place), place};
+  return {parse_strict_json(text, place, /*is_part=*/true), place};
 }
 
 void StrictJson::require_keys(const std::vector<std::string_view>& keys) const {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/number_text.h"
 
 namespace krohn {
 

@@ -12,8 +12,8 @@
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/groups/base/random.h"
 #include "krohn/groups/base/time_limit.h"
+#include "krohn/simulate/learned/initialise_model.h"
 #include "krohn/simulate/models/cell_model.h"
-#include "krohn/simulate/models/model_tensors.h"
 #include "krohn/simulate/models/models.h"
 
 namespace krohn {

@@ -12,7 +12,6 @@
 #include "krohn/automata/formats/json.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
-#include "krohn/groups/base/number_text.h"
 #include "krohn/simulate/learned/trained_reader.h"
 
 namespace krohn {

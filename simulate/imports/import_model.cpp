@@ -11,7 +11,6 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/number_text.h"
 #include "krohn/simulate/imports/around.h"
 #include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/models/cell_model.h"

@@ -16,7 +16,6 @@
 #include "krohn/simulate/learned/spectrum.h"
 #include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/models/dense_model.h"
-#include "krohn/simulate/models/model_tensors.h"
 #include "krohn/simulate/models/stacked_model.h"
 #include "krohn/simulate/models/token_layers.h"
 #include "krohn/simulate/tasks/tasks.h"

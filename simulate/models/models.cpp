@@ -8,10 +8,10 @@
 #include <array>
 #include <cmath>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
-#include "krohn/groups/base/number_text.h"
 #include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/dense_model.h"

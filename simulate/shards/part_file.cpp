@@ -18,10 +18,10 @@
 #include <sstream>
 #include <utility>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/formats/json.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/number_text.h"
 #include "krohn/simulate/check/sha256.h"
 
 namespace krohn {

@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <set>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
-#include "krohn/groups/base/number_text.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"

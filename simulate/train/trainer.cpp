@@ -6,10 +6,10 @@
 #include <cmath>
 #include <cstring>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
-#include "krohn/groups/base/number_text.h"
 #include "krohn/groups/base/random.h"
 #include "krohn/simulate/models/bilinear_model.h"
 #include "krohn/simulate/models/cell_model.h"

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <utility>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/number_text.h"
 #include "tools/krohn/shards/list_work.h"
 
 namespace krohn {

@@ -63,7 +63,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr Clock::duration kPatience = std::chrono::seconds(1);
 constexpr Clock::duration kPeriod = std::chrono::milliseconds(100);
-/// Where standard error is a file: 150 kB an hour.
+/// Between lines to a file: 150 kB an hour.
 constexpr Clock::duration kPeriodInLogs = std::chrono::milliseconds(1900);
 
 thread_local const ProgressListener* listening = nullptr;

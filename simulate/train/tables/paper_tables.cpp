@@ -12,8 +12,8 @@
 #include <set>
 #include <utility>
 
+#include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/base/error.h"
-#include "krohn/groups/base/number_text.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/tasks/tasks.h"
 

@@ -188,23 +188,25 @@ void require_model(const std::string& name, const std::string& verb) {
   if (is_model_name(name)) return;
   std::error_code error;
   const bool is_missing = prefix_of_language(name).empty() && !fs::exists(name, error) && !error;
-  std::string kind = is_missing ? "no such file or folder; " : "";
+  std::string kind;
   std::array<char, 16> beginning{};
   if (std::ifstream file(name, std::ios::binary); file) {
     file.read(beginning.data(), beginning.size());
     kind = kind_of_binary({beginning.data(), static_cast<std::size_t>(file.gcount())});
-    if (!kind.empty()) kind = "this is " + kind + ". ";
   }
   constexpr std::array kOfTorch{".pt", ".pth", ".bin", ".ckpt"};
   const bool is_of_torch = std::ranges::find(kOfTorch, fs::path(name).extension()) != kOfTorch.end();
   const bool is_import = verb == "import";
   std::string next = "; `krohn compile` makes a model of a language";
-  if (is_import || is_of_torch || kind.ends_with(". "))
+  if (is_import || is_of_torch || !kind.empty())
     next =
         ": in Python, safetensors.torch.save_file(model.state_dict(), \"model.safetensors\") writes the weights of a "
         "PyTorch model, and `krohn import model.safetensors --as KIND --against LANGUAGE -o FOLDER` reads them" +
         (is_import ? "" : fmt::format("; then `krohn {} FOLDER`", verb));
-  throw InputError(name, fmt::format("{}{} takes {}{}", kind, verb,
+  const std::string found = is_missing     ? "no such file or folder; "
+                            : kind.empty() ? ""
+                                           : "this is " + kind + ". ";
+  throw InputError(name, fmt::format("{}{} takes {}{}", found, verb,
                                      is_import ? "the weights of a model"
                                                : "a .safetensors model, a folder of `krohn train` or a checkpoint",
                                      next));

@@ -56,8 +56,9 @@ void require_model(const std::string& name, const std::string& verb);
 std::string file_of_torch_folder(const std::string& name);
 
 /// The subject of `name`, a folder of `krohn compile --target torch` included. Throws as load_language and
-/// load_network. `remarks` (standard error, for a person) is told of a file that is read all the same and is probably
-/// not meant so.
+/// load_network. With `remarks` (standard error) it is the one subject that a person names, not one of many: then
+/// options that are not for its kind are refused, and a file that is read all the same and is probably not meant so is
+/// remarked on.
 Subject load_subject(const std::string& name, const LanguageOptions& options, std::FILE* remarks = nullptr);
 
 /// A name that a model's file keeps beside an automaton. The automaton was read, and verdicts are about it alone; the
