@@ -150,9 +150,10 @@ ProvedClosing proved_behind(Closing closing, const std::vector<bool>& is_free, c
 ProvedClosing close_and_prove(const SequenceModel<float>& model, const Task& task, const TrainOptions& training) {
   ProvedClosing result;
   std::vector<bool> is_free;
-  if (is_cell_model(model)) {
-    if (training.contract > 0) result = prove_as_trained(model, task, training);
-    if (result.is_proved()) return result;
+  if (model.reads_twice()) {
+    const bool is_rounded = is_cell_model(model);
+    if (training.contract > 0 || !is_rounded) result = prove_as_trained(model, task, training);
+    if (result.is_proved() || !is_rounded) return result;
     ProvedClosing rounded = proved_behind(close_cells(model, task, is_free), is_free, task, training);
     if (rounded.is_proved()) return rounded;
     if (training.contract == 0) result = prove_as_trained(model, task, training);

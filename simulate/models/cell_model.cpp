@@ -93,28 +93,6 @@ struct PrefixRows {
   }
 };
 
-/// The noise of one reading of some words in one layer.
-class Noise {
- public:
-  Noise(std::uint64_t seed, std::uint64_t reading, std::uint64_t layer, double deviation)
-      : random_(Random(Random(seed).next() + 2 * layer + reading).next()), scale_(deviation / 37'837) {}
-
-  /// Four uniform numbers of 16 bits are nearly normal in sum, at the price of one of 64, and the same on every
-  /// machine.
-  template <class Real>
-  void add_to(Real* numbers, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::uint64_t bits = random_.next();
-      const auto part = [&](int shift) { return static_cast<std::int32_t>(bits >> shift & 0xFFFF); };
-      numbers[i] += static_cast<Real>((part(0) + part(16) + part(32) + part(48) - 131'070) * scale_);
-    }
-  }
-
- private:
-  Random random_;
-  double scale_;  ///< the sum's deviation is 2^16 / √3
-};
-
 }  // namespace
 
 CellShape parse_cell_shape(std::string_view text) {

@@ -20,15 +20,6 @@ std::string to_string(const CellShape& shape);
 /// True if it is a model of cells; then it is read in bf16, too.
 bool is_cell_model(const SequenceModel<float>& model);
 
-/// The loss that teaches a cell to forget disturbances: every word is read twice, with independent noise on all that is
-/// passed from letter to letter, and a distance between the two memories costs. Proofs for words of every length need
-/// such contraction: memories behind words that mean the same then come together, bit for bit.
-struct TwinReading {
-  double weight = 0;  ///< λ of the term λ · mean |m − m'|², m and m' what the readings remember after a letter
-  double noise = 0;   ///< its standard deviation
-  std::uint64_t seed = 0;  ///< of the noise
-};
-
 template <class Real>
 class CellModel : public SequenceModel<Real> {
  public:
@@ -38,9 +29,8 @@ class CellModel : public SequenceModel<Real> {
   const CellShape& shape() const { return shape_; }
   std::string name() const override { return to_string(shape_); }
   BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const override;
-  /// The mean of both readings' losses, and the term, over the letters of all words and all that the layers remember;
-  /// the answers are those of both.
-  BatchLoss twin_loss(const TrainingBatch& batch, const TwinReading& twin, std::span<Real> gradient) const;
+  bool reads_twice() const override { return true; }
+  BatchLoss twin_loss(const TrainingBatch& batch, const TwinReading& twin, std::span<Real> gradient) const override;
 
  private:
   using Model = SequenceModel<Real>;

@@ -76,6 +76,11 @@ void SequenceModel<Real>::load(const TensorFile& file) {
   }
 }
 
+template <class Real>
+BatchLoss SequenceModel<Real>::twin_loss(const TrainingBatch&, const TwinReading&, std::span<Real>) const {
+  throw InputError(fmt::format("{} has no loss of two readings", name()));
+}
+
 template class SequenceModel<float>;
 template class SequenceModel<double>;
 

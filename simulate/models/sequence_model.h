@@ -43,6 +43,15 @@ struct ParameterPart {
   std::vector<std::uint64_t> shape;
 };
 
+/// The loss that teaches a model to forget disturbances: every word is read twice, with independent noise on all that is
+/// passed from letter to letter, and a distance between the two memories costs. Proofs for words of every length need
+/// such contraction: memories behind words that mean the same then come together, bit for bit.
+struct TwinReading {
+  double weight = 0;  ///< λ of the term λ · mean |m − m'|², m and m' what the readings remember after a letter
+  double noise = 0;   ///< its standard deviation
+  std::uint64_t seed = 0;  ///< of the noise
+};
+
 /// Words read side by side, some positions at a time.
 class ModelReader {
  public:
@@ -84,6 +93,10 @@ class SequenceModel {
   /// The loss of a batch, and its gradient by every parameter added to `gradient` (as long as `parameters`, or empty:
   /// no gradient). Targets of the batch are ordered as draw_batch orders them.
   virtual BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const = 0;
+  /// The same for a model that `reads_twice`: the mean of both readings' losses, and the term, over the letters of all
+  /// words and all that the layers remember; the answers are those of both.
+  virtual bool reads_twice() const { return false; }
+  virtual BatchLoss twin_loss(const TrainingBatch& batch, const TwinReading& twin, std::span<Real> gradient) const;
 
   /// Where the scale of a state tells nothing, `settle` changes the parameters to others, over the reals of the same
   /// answers, whose states neither grow nor shrink on such words. For a model that is trained no further.

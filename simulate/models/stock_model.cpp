@@ -3,10 +3,15 @@
 #include <fmt/format.h>
 
 #include <numeric>
+#include <optional>
 
 #include "krohn/groups/base/error.h"
+#include "krohn/groups/base/float_environment.h"
+#include "krohn/groups/base/random.h"
 #include "krohn/simulate/models/models.h"
+#include "krohn/simulate/models/operations_gradient.h"
 #include "krohn/simulate/models/stock/stock_layers.h"
+#include "krohn/simulate/models/token_layers.h"
 
 namespace krohn {
 namespace {
@@ -100,9 +105,40 @@ StockModel<Real>::StockModel(const StockShape& shape, Letter letters, std::uint3
     : Model(letters, labels, parts_of(shape, letters, labels)), shape_(shape) {}
 
 template <class Real>
-BatchLoss StockModel<Real>::loss(const TrainingBatch&, std::span<Real>) const {
-  throw InputError(fmt::format(
-      "{} is a model of another library, read as it is: krohn has no gradient of it and cannot train it", name()));
+BatchLoss StockModel<Real>::loss(const TrainingBatch& batch, std::span<Real> gradient) const {
+  return loss_of(batch, nullptr, gradient);
+}
+
+template <class Real>
+BatchLoss StockModel<Real>::twin_loss(const TrainingBatch& batch, const TwinReading& twin,
+                                      std::span<Real> gradient) const {
+  return loss_of(batch, &twin, gradient);
+}
+
+template <class Real>
+BatchLoss StockModel<Real>::loss_of(const TrainingBatch& batch, const TwinReading* twin,
+                                    std::span<Real> gradient) const {
+  const FloatEnvironment environment;  // where the trainer takes subnormal numbers for 0, a list may divide 0 by 0
+  const TensorFile tensors = Model::tensors();
+  const Precision format = sizeof(Real) == 4 ? Precision::kFp32 : Precision::kFp64;
+  const OperationsGradient<Real> list(stock_operations(shape_, tensors, format).operations, tensors, Model::letters());
+  Numbers<Real> by = zeros<Real>(gradient.empty() ? 0 : list.size());
+  std::vector<std::uint32_t> words(batch.words);
+  std::iota(words.begin(), words.end(), 0U);
+  const BatchLoss result = loss_of_slices<Real>(
+      batch, slices_of(batch, words, {}, list.size()), Model::threads(), by,
+      [&](const Slice& slice, std::span<const TrainingBatch::Target> targets, std::span<Real> own) {
+        const FloatEnvironment of_thread;
+        std::optional<TwinReading> of_slice;
+        if (twin != nullptr) of_slice = {twin->weight, twin->noise, Random(twin->seed).next() + slice.words.front()};
+        return list.loss(batch, slice.words, targets, of_slice ? &*of_slice : nullptr, own);
+      });
+  if (gradient.empty()) return result;
+  list.finish(by, [&](const std::string& name, std::span<const Real> numbers) {
+    Real* const to = gradient.data() + Model::begin_of(std::string_view(name));
+    for (std::size_t i = 0; i < numbers.size(); ++i) to[i] += numbers[i];
+  });
+  return result;
 }
 
 template class StockModel<float>;

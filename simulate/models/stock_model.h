@@ -1,5 +1,6 @@
-// simulate/models/stock_model.h — a stack of layers of another library (simulate/models/stock/) as a model to measure
-// and to judge, read everywhere in one arithmetic. It is not trained here: it has no gradient.
+// simulate/models/stock_model.h — a stack of layers of another library (simulate/models/stock/) as a model to train, to
+// measure and to judge, read everywhere in one arithmetic: as its list of operations says
+// (simulate/models/operations_gradient.h).
 #pragma once
 
 #include <string_view>
@@ -23,11 +24,14 @@ class StockModel : public SequenceModel<Real> {
 
   std::string name() const override { return to_string(shape_); }
   const StockShape& shape() const { return shape_; }
-  /// Throws InputError: it is read as it is.
   BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const override;
+  bool reads_twice() const override { return true; }
+  BatchLoss twin_loss(const TrainingBatch& batch, const TwinReading& twin, std::span<Real> gradient) const override;
 
  private:
   using Model = SequenceModel<Real>;
+  /// `twin`: null where every word is read once.
+  BatchLoss loss_of(const TrainingBatch& batch, const TwinReading* twin, std::span<Real> gradient) const;
 
   StockShape shape_;
 };

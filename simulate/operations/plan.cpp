@@ -212,50 +212,11 @@ class Compiler {
     return {.space = operand.space, .first = operand.first, .size = lists_.size(list)};
   }
 
-  /// Axes that run on in every operand are one axis; up to three are left, the last ones of four.
-  Step with_axes(std::uint32_t list, std::array<StepOperand, 3>& strides) const {
-    const Operation& operation = at(list);
-    const std::size_t views = operation.of.size();
-    Step step;
-    step.function = lists_.function(list);
-    step.operands = static_cast<std::uint32_t>(views);
-    step.terms = operation.terms;
-    if (step.function == StepFunction::kNorm) step.exponent = operation.numbers.at(0);
+  void add_step(std::uint32_t list) {
+    Step step = step_of(at(list), lists_.function(list));
+    const std::array<StepOperand, 3> views{step.of[0], step.of[1], step.of[2]};
     step.to = slots_[list];
     step.kept = staying_.contains(list);
-    std::vector<std::uint32_t> extents;
-    std::array<std::vector<std::uint32_t>, 3> own;
-    for (std::size_t axis = 0; axis < operation.shape.size(); ++axis) {
-      const std::uint32_t extent = operation.shape[axis];
-      if (extent == 1) continue;
-      bool goes_on = !extents.empty();
-      for (std::size_t v = 0; v < views && goes_on; ++v)
-        goes_on = own[v].back() == operation.of[v].strides[axis] * extent;
-      if (goes_on)
-        extents.back() *= extent;
-      else
-        extents.push_back(extent);
-      for (std::size_t v = 0; v < views; ++v) {
-        if (goes_on) own[v].pop_back();
-        own[v].push_back(operation.of[v].strides[axis]);
-      }
-    }
-    if (extents.size() > 3) throw LimitError("a list of more than three axes");
-    const std::size_t first = 4 - extents.size();
-    for (std::size_t axis = first; axis < 4; ++axis) {
-      step.extents[axis] = extents[axis - first];
-      for (std::size_t v = 0; v < views; ++v) strides[v].strides[axis] = own[v][axis - first];
-    }
-    for (std::size_t v = 0; v < views; ++v) {
-      strides[v].first = operation.of[v].first;
-      if (has_terms(step.function) && v < 2) strides[v].term = operation.of[v].strides.back();
-    }
-    return step;
-  }
-
-  void add_step(std::uint32_t list) {
-    std::array<StepOperand, 3> views;
-    Step step = with_axes(list, views);
     const std::vector<Operation::View>& of = at(list).of;
     for (std::size_t v = 0; v < of.size(); ++v) {
       const bool is_summed = step.function == StepFunction::kDot && v < 2;
@@ -274,9 +235,6 @@ class Compiler {
     plan_.words.list.push_back(words);
   }
 
-  static bool has_terms(StepFunction function) {
-    return function == StepFunction::kDot || function == StepFunction::kNorm;
-  }
   static bool lies_apart(const Step& step, const StepOperand& view) {
     return step.extents[3] > 1 && view.strides[3] > 1;
   }

@@ -92,6 +92,44 @@ struct In {
 
 }  // namespace
 
+Step step_of(const Operation& operation, StepFunction function) {
+  const std::size_t views = operation.of.size();
+  Step step;
+  step.function = function;
+  step.operands = static_cast<std::uint32_t>(views);
+  step.terms = operation.terms;
+  if (function == StepFunction::kNorm) step.exponent = operation.numbers.at(0);
+  std::vector<std::uint32_t> extents;
+  std::array<std::vector<std::uint32_t>, 3> own;
+  for (std::size_t axis = 0; axis < operation.shape.size(); ++axis) {
+    const std::uint32_t extent = operation.shape[axis];
+    if (extent == 1) continue;
+    bool goes_on = !extents.empty();
+    for (std::size_t v = 0; v < views && goes_on; ++v)
+      goes_on = own[v].back() == operation.of[v].strides[axis] * extent;
+    if (goes_on)
+      extents.back() *= extent;
+    else
+      extents.push_back(extent);
+    for (std::size_t v = 0; v < views; ++v) {
+      if (goes_on) own[v].pop_back();
+      own[v].push_back(operation.of[v].strides[axis]);
+    }
+  }
+  if (extents.size() > 3) throw LimitError("a list of more than three axes");
+  const std::size_t first = 4 - extents.size();
+  for (std::size_t axis = first; axis < 4; ++axis) {
+    step.extents[axis] = extents[axis - first];
+    for (std::size_t v = 0; v < views; ++v) step.of[v].strides[axis] = own[v][axis - first];
+  }
+  const bool has_terms = function == StepFunction::kDot || function == StepFunction::kNorm;
+  for (std::size_t v = 0; v < views; ++v) {
+    step.of[v].first = operation.of[v].first;
+    if (has_terms && v < 2) step.of[v].term = operation.of[v].strides.back();
+  }
+  return step;
+}
+
 template <class Real>
 StatedLists<Real>::StatedLists(const Operations& operations, const TensorFile& tensors)
     : operations_(operations),

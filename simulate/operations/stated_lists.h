@@ -16,6 +16,10 @@ namespace krohn {
 /// The inputs that a list depends on; the token's lists may depend on constants, and the memory's on all.
 enum class Dependence : std::uint8_t { kNothing, kToken, kMemory };
 
+/// A computed list as a step: the places of its operands in their lists, by axis. Axes that run on in every operand are
+/// one axis; up to three are left, the last ones of four. Throws LimitError where more are.
+Step step_of(const Operation& operation, StepFunction function);
+
 /// Numbers of the format, those of bf16 in floats. Not shared by threads.
 template <class Real>
 class StatedLists {

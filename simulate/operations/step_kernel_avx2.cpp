@@ -1,6 +1,6 @@
 // Compiled with AVX2 and FMA; run only where the processor has them.
 #ifdef __x86_64__
-#include "krohn/simulate/operations/step_kernel_body.h"
+#include "krohn/simulate/operations/step_adjoint_body.h"
 
 namespace krohn {
 

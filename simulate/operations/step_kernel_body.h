@@ -448,10 +448,5 @@ void best_of_words(const Real* logits, std::size_t count, std::size_t words, std
   }
 }
 
-[[maybe_unused]] StepKernels kernels_here() {
-  return {&kernel_of<InFp64>, &kernel_of<InFp32>,    &kernel_of<InBf16>,    &look_up<float>,
-          &look_up<double>,   &best_of_words<float>, &best_of_words<double>};
-}
-
 }  // namespace
 }  // namespace krohn

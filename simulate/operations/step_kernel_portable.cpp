@@ -1,4 +1,4 @@
-#include "krohn/simulate/operations/step_kernel_body.h"
+#include "krohn/simulate/operations/step_adjoint_body.h"
 
 namespace krohn {
 

@@ -78,6 +78,19 @@ struct StepNumbers {
 template <class Real>
 using StepKernel = void (*)(const Step&, const StepNumbers<Real>&);
 
+/// The numbers of a step over words side by side, and the gradient by them. The places of its operands are in their own
+/// lists; an operand of stride 0 along the words is one number for all of them. Behind every list there are
+/// StepNumbers::kPadding more numbers.
+template <class Real>
+struct StepAdjoint {
+  const Real* of[3] = {};
+  Real* by[3] = {};  ///< added to; null where nobody asks
+  const Real *result = nullptr, *by_result = nullptr;
+};
+
+template <class Real>
+using StepAdjointKernel = void (*)(const Step&, const StepAdjoint<Real>&);
+
 /// The kernels that run a step of one word, or of words side by side (`words`). Numbers of bf16 are held in floats.
 struct StepKernels {
   StepKernel<double> (*fp64)(const Step& step, bool words) = nullptr;
@@ -94,6 +107,9 @@ struct StepKernels {
                       float* second) = nullptr;
   void (*best_doubles)(const double* logits, std::size_t count, std::size_t words, std::uint32_t* places, double* best,
                        double* second) = nullptr;
+  /// The adjoint of a function's steps over words side by side, as many as a multiple of 16, or over one word.
+  StepAdjointKernel<double> (*fp64_adjoint)(StepFunction function) = nullptr;
+  StepAdjointKernel<float> (*fp32_adjoint)(StepFunction function) = nullptr;
 };
 
 /// Throws InputError for a set that is not available.

@@ -367,9 +367,11 @@ Certificate certify_read(const ReadModel& model, const Question& question, const
     if (!certificate.is<ProvedUpTo>()) return certificate;
   }
   const TrackedAutomaton tracked = language_to_write(model.tracked);
-  const RegionSearch regions =
-      model.close_regions(*model.operations, *model.tensors, tracked,
-                          in_any_order ? question.how.arithmetic.storage() : Precision::kFp32, kRegionWork);
+  const RegionSearch regions = [&] {
+    const TimeLimit part = TimeLimit::part(in_any_order ? 1 : 0.5);
+    return model.close_regions(*model.operations, *model.tensors, tracked,
+                               in_any_order ? question.how.arithmetic.storage() : Precision::kFp32, kRegionWork);
+  }();
   if (regions.closed) return by_regions(regions, tracked);
   if (!in_any_order) {
     certificate = certify_reader(model.reader, model.tracked, limits);

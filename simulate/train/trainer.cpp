@@ -12,7 +12,6 @@
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/groups/base/random.h"
 #include "krohn/simulate/models/bilinear_model.h"
-#include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/models.h"
 
 namespace krohn {
@@ -110,9 +109,9 @@ Trainer::Trainer(const Task& task, std::string_view model, const TrainOptions& o
   model_->use_threads(options.threads);
   if (!(options.contract >= 0) || !std::isfinite(options.contract))
     throw InputError("the weight by which a cell learns to contract is a number from 0 on");
-  if (options.contract > 0 && !is_cell_model(*model_))
+  if (options.contract > 0 && !model_->reads_twice())
     throw InputError(fmt::format(
-        "{} cannot be trained to contract: only cells can, rnn, rnn-relu, gru and lstm, by their own kernels; leave "
+        "{} cannot be trained to contract: only cells (rnn, rnn-relu, gru, lstm) and imported layers can; leave "
         "--contract out",
         model_->name()));
   if (prepare) prepare(*model_);
@@ -204,7 +203,7 @@ BatchLoss Trainer::loss_of(const TrainingBatch& batch) {
     const double grown =
         std::min(1.0, static_cast<double>(steps_) / (kGrowing * static_cast<double>(options_.optimiser.steps)));
     const TwinReading twin{options_.contract * grown, kNoise * grown, Random(options_.seed).next() + steps_};
-    return dynamic_cast<const CellModel<float>&>(*model_).twin_loss(batch, twin, gradient_);
+    return model_->twin_loss(batch, twin, gradient_);
   }
   const auto* const bilinear =
       AdamW::takes_outer(options_.optimiser) ? dynamic_cast<const BilinearModel<float>*>(model_.get()) : nullptr;

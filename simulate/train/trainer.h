@@ -24,7 +24,7 @@ struct TrainOptions {
   /// The targets' smoothing (simulate/tasks/task.h), also in validation. Without it states grow, and long
   /// words teach nothing (docs/MATH.md §8); with it the loss does not fall to 0.
   double smoothing = 0;
-  /// λ of the twin readings (simulate/models/cell_model.h) by which a cell learns to contract, with noise of 0.1; both
+  /// λ of the twin readings (SequenceModel::twin_loss) by which a cell learns to contract, with noise of 0.1; both
   /// grow from 0 over the first 30 % of the steps. Where a task answers after every letter, every other word of a step
   /// then ends in repetitions. 0: words are read once, as in validation.
   double contract = 0;

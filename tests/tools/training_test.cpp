@@ -1,6 +1,7 @@
 // Training as a person does it: killed and gone on with, from another's or half a checkpoint, with a rate that
 // diverges.
 
+#include "krohn/constructions/files/safetensors.h"
 #include "tests/tools/shell.h"
 #include "tools/krohn/training/table_report.h"
 
@@ -335,11 +336,41 @@ TEST_CASE("a cell that does not forget disturbances is trained on until it does,
   CHECK(contains(place.shell(on + "proved --contract 3").err, "another run"));
   place.expect(2, line + "lstm:hidden=16 --init plain -o no",
                {"plain holds another model than lstm:layers=1,hidden=16,inputs=16; take --model gru:"});
-  CHECK(contains(place.shell(line + "bilinear --contract 3 -o no").err, "only cells can"));
+  CHECK(contains(place.shell(line + "bilinear --contract 3 -o no").err, "and imported layers can"));
   CHECK(contains(place.shell(gru + "--contract 3 --device cuda -o no").err, "take --device cpu"));
   CHECK(contains(place.shell(gru + "--certify --any-order -o no").err, "add --contract 3"));
   CHECK(contains(place.shell(gru + "--contract 3 --certify --precision bf16 -o no").err, "add --any-order"));
   CHECK(!std::filesystem::exists(place / "no"));
+}
+
+TEST_CASE("what another library trained is trained on until it is proved") {
+  const Workplace place("imported");
+  const auto write = [&](const std::string& name) {
+    krohn::TensorFile file = krohn::read_safetensors(KROHN_TEST_DATA "/" + name + ".safetensors");
+    for (const char* extra : {"words", "logits32", "logits64", "stated32"}) file.tensors.erase(extra);
+    place.write("net.safetensors", krohn::format_safetensors(file));
+  };
+  const std::string task = "'regex:(a|b|c)*a' ",
+                    on = "krohn train " + task + "--length 1..20 --rates 1e-2 --clip 1 --stop-at 0 --steps 1500 --threads 1 ";
+  // Two layers of a GRU between layer norms, and a head of two layers.
+  write("cells/gru-sequential");
+  place.make("krohn import net.safetensors --as gru --modules 0,1,2,3,4,relu,6 --against " + task + "-o net");
+  place.expect(1, "krohn verify net");
+  place.expect(0, on + "--init net --contract 3 --certify -o proved",
+               {"stock-gru:width=5,forward=layer-norm/layer-6/layer-6/layer-norm/linear-7/relu",
+                "proved for words of every length", "as trained, nothing rounded"});
+  place.expect(0, "krohn verify proved --any-order --certificate net.cert", {"closed regions: "});
+  place.expect(0, "krohn check net.cert proved");
+  place.expect(2, on + "--init net --certify -o no", {"is never rounded", "--contract may have it proved as it is"});
+  // It goes on where it stopped, bit for bit.
+  place.make(on + "--init net --schedule cosine --checkpoint-every 0 -o whole");
+  place.shell("timeout -s INT 0.5 " + on + "--init net --schedule cosine --checkpoint-every 0 -o parts");
+  place.make(on + "--init net --schedule cosine --checkpoint-every 0 -o parts");
+  CHECK(contents(place / "whole/parameters.safetensors") == contents(place / "parts/parameters.safetensors"));
+  // A layer that is no cell of PyTorch.
+  write("stock/slstm");
+  place.make("krohn import net.safetensors --as slstm --classes reject=0,accept=1 --against " + task + "-o slstm");
+  place.expect(0, on + "--init slstm --contract 3 --certify -o proved-slstm", {"proved for words of every length"});
 }
 
 TEST_CASE("models of PyTorch are trained by the Python that has them, or it is said how to get one") {

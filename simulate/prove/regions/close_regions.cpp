@@ -73,9 +73,11 @@ double distance(const Box& a, const Box& b) {
   }
   return sum;
 }
-double distance(const std::vector<double>& a, const std::vector<double>& b) {
+/// Or any number from `most` on, where it is that far.
+double distance(const std::vector<double>& a, const std::vector<double>& b, double most) {
   double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
+  for (std::size_t first = 0; first < a.size() && sum < most; first += 16)
+    for (std::size_t i = first; i < std::min(first + 16, a.size()); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
   return sum;
 }
 
@@ -127,7 +129,7 @@ class Search {
   void read_samples(const OperationsReader& reader) {
     Random random(1);
     for (std::size_t i = 0; i < kWords && !result_.wrong; ++i) {
-      Interruption::check();
+      require_time();
       LetterReader::Memory memory = reader.start();
       State state = tracked_.automaton.initial();
       std::uint64_t last = 0;
@@ -172,6 +174,11 @@ class Search {
                                [&](const Node& node) { return node.state == state && is_inside(box, node.box); });
   }
 
+  static void require_time() {
+    Interruption::check();
+    if (!TimeLimit::met().empty()) throw NotEnclosed{"the time was over"};
+  }
+
   static std::vector<std::size_t> clusters_of(const std::vector<const Sample*>& samples, double gap) {
     const std::size_t step = 1 + samples.size() / kMaxClustered;
     std::vector<std::size_t> some, cluster(samples.size(), 0);
@@ -183,9 +190,11 @@ class Search {
       std::vector<std::size_t> met{first};
       known[first] = true;
       for (std::size_t i = 0; i < met.size(); ++i) {
+        require_time();
+        const std::vector<double>& own = samples[some[met[i]]]->numbers;
         cluster[some[met[i]]] = count;
         for (std::size_t k = 0; k < some.size(); ++k)
-          if (!known[k] && distance(samples[some[met[i]]]->numbers, samples[some[k]]->numbers) < gap * gap) {
+          if (!known[k] && distance(own, samples[some[k]]->numbers, gap * gap) < gap * gap) {
             known[k] = true;
             met.push_back(k);
           }
@@ -194,9 +203,14 @@ class Search {
     }
     for (std::size_t i = 0; i < samples.size(); ++i) {
       if (i % step == 0) continue;
-      const auto nearest = std::ranges::min_element(
-          some, {}, [&](std::size_t k) { return distance(samples[i]->numbers, samples[k]->numbers); });
-      cluster[i] = cluster[*nearest];
+      require_time();
+      double least = std::numeric_limits<double>::infinity();
+      for (const std::size_t k : some) {
+        const double apart = distance(samples[i]->numbers, samples[k]->numbers, least);
+        if (apart >= least) continue;
+        least = apart;
+        cluster[i] = cluster[k];
+      }
     }
     return cluster;
   }

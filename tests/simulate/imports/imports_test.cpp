@@ -59,6 +59,37 @@ Golden golden(const std::string& kind) {
   return result;
 }
 
+/// Tensors along which, in a direction drawn for each, the loss has another slope than its gradient says.
+std::vector<std::string> wrong_slopes(SequenceModel<double>& model,
+                                      const std::function<BatchLoss(std::span<double>)>& loss) {
+  std::vector<double> gradient(model.parameters().size(), 0);
+  loss(gradient);
+  std::vector<std::string> wrong;
+  Random random(5);
+  for (const ParameterPart& part : model.tensor_parts()) {
+    const std::span<double> own = model.tensor(part.name);
+    const std::vector<double> kept(own.begin(), own.end());
+    const std::size_t begin = own.empty() ? 0 : model.begin_of(part.name);
+    double along = 0;
+    std::vector<double> direction;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      direction.push_back(random.next() % 2 == 0 ? 1 : -1);
+      along += direction[i] * gradient[begin + i];
+    }
+    const auto loss_at = [&](double step) {
+      for (std::size_t i = 0; i < own.size(); ++i) own[i] = kept[i] + step * direction[i];
+      const double found = loss({}).loss;
+      std::ranges::copy(kept, own.begin());
+      return found;
+    };
+    constexpr double kStep = 1e-6;
+    const double slope = (loss_at(kStep) - loss_at(-kStep)) / (2 * kStep);
+    if (!(std::abs(slope - along) < 1e-7 + 1e-5 * std::abs(along)))
+      wrong.push_back(fmt::format("{}: {} is not {}", part.name, along, slope));
+  }
+  return wrong;
+}
+
 const Task& task() {
   static const auto made = make_task("regex:(a|b|c)*a");
   return *made;
@@ -158,9 +189,46 @@ TEST_CASE("what is measured is what is judged, and the file says all of it") {
       const std::size_t at = (batch.targets[i].word * kLength + batch.targets[i].position) * kLabels;
       REQUIRE(answers[i] == (truth.stated[at + 1] > truth.stated[at]));
     }
-    std::vector<float> gradient(again->parameters().size());
-    CHECK(contains(error_of([&] { again->loss(batch, gradient); }), "cannot train it"));
+    const auto exact = make_model<double>(model->name(), task(), 0);
+    std::ranges::copy(model->parameters(), exact->parameters().begin());
+    for (const bool twice : {false, true}) {
+      const auto loss = [&](std::span<double> gradient) {
+        return twice ? exact->twin_loss(batch, {3, 0.1, 4}, gradient) : exact->loss(batch, gradient);
+      };
+      CAPTURE(twice);
+      CHECK(wrong_slopes(*exact, loss) == std::vector<std::string>{});
+    }
   }
+}
+
+TEST_CASE("trained as a list of operations, cells have the loss and the gradient of their own kernels") {
+  const auto task = make_task("Z3");
+  const TrainingBatch batch = draw_batch(*task, {1, 9}, 3, 0, 37);
+  for (const std::string cell : {"rnn", "rnn-relu", "gru", "lstm"})
+    for (const std::string layers : {"1", "2"}) {
+      CAPTURE(cell);
+      CAPTURE(layers);
+      const auto own = make_model<double>(cell + ":hidden=5,inputs=3,layers=" + layers, *task, 7);
+      const auto listed = make_model<double>(
+          "stock-" + cell + ":width=3,forward=layer-5" + (layers == "2" ? "/layer-5" : ""), *task, 0);
+      REQUIRE(listed->parameters().size() == own->parameters().size());
+      std::ranges::copy(own->parameters(), listed->parameters().begin());
+      std::vector<double> wanted(own->parameters().size(), 1), gradient = wanted;
+      for (const unsigned threads : {1U, 2U}) {
+        listed->use_threads(threads);
+        for (const double weight : {0.0, 2.0}) {  // without noise both readings are one
+          std::ranges::fill(gradient, 1);
+          std::ranges::fill(wanted, 1);
+          const BatchLoss by_kernels = weight == 0 ? own->loss(batch, wanted) : own->twin_loss(batch, {weight, 0, 1}, wanted),
+                          by_list =
+                              weight == 0 ? listed->loss(batch, gradient) : listed->twin_loss(batch, {weight, 0, 1}, gradient);
+          CHECK(by_list.loss == doctest::Approx(by_kernels.loss).epsilon(1e-12));
+          CHECK(by_list.right == by_kernels.right);
+          CHECK(by_list.targets == by_kernels.targets);
+          for (std::size_t i = 0; i < wanted.size(); ++i) REQUIRE(std::abs(gradient[i] - wanted[i]) < 1e-11);
+        }
+      }
+    }
 }
 
 TEST_CASE("a convolution remembers no token that only zeros look at") {

@@ -16,8 +16,8 @@
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/closing/close_model.h"
-#include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/models.h"
+#include "krohn/simulate/models/stock_model.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
@@ -178,7 +178,7 @@ void require_roundable(const SequenceModel<float>& model, const Task& task) {
   const std::string why = why_never_rounded(model, task);
   if (!why.empty())
     throw InputError("--certify", fmt::format("{} is never rounded: {}{}", model.name(), why,
-                                              is_cell_model(model) ? "; --contract may have it proved as it is" : ""));
+                                              model.reads_twice() ? "; --contract may have it proved as it is" : ""));
 }
 
 void check_training(const TrainArguments& options) {
@@ -293,6 +293,18 @@ void train_on_ranks(const TrainArguments& options, const Task& task, const std::
   work_through(work, all, LineOrder::kAsReady, [](std::uint64_t, const std::string&) {});
 }
 
+/// The model that --init holds, where no other is named.
+std::string model_of_init(const TrainArguments& options) {
+  if (options.init.empty())
+    throw InputError("--model", "which model is trained? krohn train --model list names them; --init RUN goes on with a "
+                                "trained one");
+  const std::string file = file_of_run(options.init);
+  if (!fs::exists(file)) throw InputError(visible(options.init), "no such file or folder");
+  if (!is_trained_model(file))
+    throw InputError("--model", fmt::format("which model begins with {}, which is none that was trained?", visible(options.init)));
+  return load_model(file).model->name();
+}
+
 int train(TrainArguments options) {
   options.shards.check();
   if (options.model == "list") return list_models();
@@ -300,6 +312,7 @@ int train(TrainArguments options) {
   require_output(options.output, "the run", "FOLDER");
   options.training.optimiser.schedule = parse_schedule(options.schedule);
   if (options.any_order) options.training.any_order_in = parse_precision(options.precision);
+  if (options.model.empty()) options.model = model_of_init(options);
   const bool is_rival = options.model.starts_with(kRivalPrefix);
   if (options.device == "auto" &&
       (options.certify || options.training.contract > 0 || is_rival || options.shards.any()))
@@ -310,6 +323,9 @@ int train(TrainArguments options) {
   if (!options.lengths) options.lengths = task->info().train;
   const std::vector<RateAndSeed> runs = rates_and_seeds(options);
   const auto model = make_model<float>(options.model, *task, options.training.seed);
+  if (options.init.empty() && dynamic_cast<const StockModel<float>*>(model.get()) != nullptr)
+    throw InputError("--init", fmt::format("{} begins with the weights of its own library: krohn import FILE -o RUN reads "
+                                           "them, and --init RUN takes them", model->name()));
   require_same_run(options, task->info().name, model->name(), runs);
   if (options.certify && options.training.contract == 0) require_roundable(*model, *task);
   if (options.shards.any()) return train_shard(options, *task, runs);
@@ -362,7 +378,7 @@ Work add_train(Verb& verb) {
   verb.add_option("TASK,--task", options->task, "A task of `krohn tasks --list`, or a language");
   std::vector<std::string> names = model_names();
   names.emplace_back("list");
-  verb.add_option("--model", options->model, "The model, or list").required().suggests(names);
+  verb.add_option("--model", options->model, "The model, or list; left out, that of --init").suggests(names);
   verb.add_option("-o,--output", options->output, "The folder of the run").type_name("FOLDER");
   verb.add_option("--init", options->init, "Begin with the weights of this construction, or of this trained model")
       .type_name("FILE|FOLDER");
