@@ -142,7 +142,7 @@ Work add_eval(Verb& verb) {
       .type_name("FILE.svg|.png|.pdf");
   verb.add_flag("--rescaled", measure.rescaled, "Keep the norm of a linear state, as the paper does at inference");
   add_device(verb, measure.device,
-             "Where; on a device models of one linear layer and a linear read-out run, with the same answers");
+             "Where words are read, with the same answers");
   add_seed(verb, measure.seed);
   add_threads(verb, measure.threads);
   add_json_flag(verb, options->json);
