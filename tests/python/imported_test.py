@@ -257,6 +257,12 @@ class Imported(unittest.TestCase):
         compared(krohn.import_model(plain, kind="gru", modules=modules[:2] + modules[4:], **against), plain)
         with self.assertRaisesRegex(krohn.InputError, "and a verdict would be about another model"):
             krohn.import_model(plain, kind="gru", modules=modules[:2] + modules[4:7] + ["silu"] + modules[8:], **against)
+        # Trained further here, the numbers go back where they came from.
+        run = krohn.import_model(plain, kind="gru", modules=modules[:2] + modules[4:], **against)
+        further = krohn.train(against["against"], init=run, steps=40, rates=[3e-3], length=(1, 12), threads=1)
+        plain.load_state_dict(run.state_dict(further))
+        compared(further, plain)
+        self.assertGreater(np.abs(further.logits(words) - run.logits(words)).max(), 0.1)
         plain.norm.eps = 1e-3
         with self.assertRaisesRegex(ValueError, "norm has eps 0.001 and a norm before it 1e-05"):
             krohn.import_model(plain, kind="gru", **against)
@@ -277,6 +283,31 @@ class Imported(unittest.TestCase):
             with self.assertRaises(krohn.InputError) if "layer-norm" in other else contextlib.nullcontext():
                 moved = krohn.import_model(weights, kind="gru", modules=other, against="name:parity")
                 self.assertNotEqual(moved.logits("0110").tolist(), run.logits("0110").tolist())
+
+    def test_a_module_is_trained_to_a_proof_and_its_tensors_go_back(self):
+        weights = pathlib.Path(__file__).resolve().parents[1] / "data" / "cells" / "gru-trained.safetensors"
+        modules = ["emb", "norm_in", "rnn", "norm", "head.0", "relu", "head.3"]
+        run = krohn.import_model(weights, kind="gru", modules=modules, against="regex:(0|1)*1", letters={"0": 1, "1": 0})
+        self.assertTrue(krohn.verify(run).refuted)
+        proved = krohn.train("regex:(0|1)*1", init=run, contract=3, certify=True, length=(1, 20), rates=[1e-2], clip=1, stop_at=0,
+                             steps=2000, threads=1)  # fmt: skip
+        self.assertTrue(krohn.verify(proved, any_order=True).proved)
+        tensors = run.state_dict(proved)
+        again = krohn.import_model(tensors, kind="gru", modules=modules, against="regex:(0|1)*1", letters={"0": 1, "1": 0})
+        words = np.random.default_rng(4).integers(0, 2, size=(100, 30))
+        np.testing.assert_array_equal(again.logits(words), proved.logits(words))
+        # Of a read-out that is the embedding, training makes two.
+        shared = {"emb.weight": np.eye(2, dtype=np.float32), "rnn.weight_ih_l0": np.ones((2, 2), np.float32),
+                  "rnn.weight_hh_l0": np.eye(2, dtype=np.float32)}  # fmt: skip
+        run = krohn.import_model(shared, kind="rnn", against="name:parity", embedding="emb", head="emb")
+        same = krohn.train("name:parity", init=run, steps=0, threads=1)
+        self.assertEqual(sorted(run.state_dict(same)), sorted(shared))
+        with self.assertRaisesRegex(krohn.InputError, "shares numbers of the tensors"):
+            run.state_dict(krohn.train("name:parity", init=run, steps=10, threads=1))
+        with self.assertRaisesRegex(krohn.InputError, "no run that was trained from this one"):
+            run.state_dict(proved)
+        with self.assertRaisesRegex(krohn.InputError, "not made by krohn.import_model"):
+            same.state_dict(same)
 
     @unittest.skipUnless(HAS_TORCH, "PyTorch is not installed")
     def test_pytorch_answers_the_same_on_the_same_tensors(self):

@@ -4,6 +4,7 @@ import contextlib
 import copy
 import itertools
 import json
+import math
 import os
 import shutil
 import struct
@@ -32,6 +33,8 @@ class Run:
 
     _temporary: Optional["tempfile.TemporaryDirectory[str]"] = None
     """The folder, where it is there as long as the run."""
+    _imported: Optional[Tuple[Any, Dict[str, Any]]] = None
+    """What `import_model` read, and how."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = os.fspath(folder)
@@ -119,6 +122,48 @@ class Run:
         """Its recurrence with nearest codewords in place of the read-out, where it has one: not the trained model."""
         return Network.load(os.path.join(self.folder, "network.safetensors"))
 
+    def state_dict(self, trained: "Run") -> Dict[str, Any]:
+        """The tensors that this run was imported from, with the numbers of a run that was trained from it:
+
+            run = krohn.import_model(net, kind="gru", against=language)
+            proved = krohn.train(language, init=run, contract=3, certify=True)
+            net.load_state_dict(run.state_dict(proved))
+
+        They are of fp32, as krohn trains them. Numbers that krohn does not read, of letters that the language does not have
+        say, stay as they are. Raises InputError where two numbers of the trained model are one of the tensors', as with a
+        read-out that shares the embedding's weights, or where one is computed from several."""
+        if self._imported is None:
+            raise _krohn.InputError(f"{self.folder}: not made by krohn.import_model, which knows the tensors' own names")
+        weights, asked = self._imported
+        weights = weights.weights if isinstance(weights, _StateDict) else _tensors_of(weights)
+        arrays = {name: np.asarray(as_array(tensor), dtype=np.float32) for name, tensor in weights.items()}
+        numbers = np.concatenate([array.ravel() for array in arrays.values()])
+        if len(numbers) >= 1 << 24:
+            raise _krohn.InputError("a state dict of 2^24 numbers or more, which fp32 cannot count")
+        # A state dict whose numbers are their own places shows where each number of the model is from.
+        ends = np.cumsum([array.size for array in arrays.values()])
+        places = np.split(np.arange(1, len(numbers) + 1, dtype=np.float32), ends[:-1])
+        probe = {name: place.reshape(array.shape) for (name, array), place in zip(arrays.items(), places)}
+        moved, taken = _tensors_of(trained), np.zeros(len(numbers), dtype=bool)
+        with tempfile.TemporaryDirectory(prefix="krohn-") as beside:
+            ask("import", _StateDict(probe), output=beside, **{**asked, "expect": None})
+            for name, tensor in _tensors_of(Run(beside)).items():
+                at = tensor.astype(np.int64) - 1
+                if name not in moved or moved[name].shape != at.shape:
+                    raise _krohn.InputError(f"{trained.folder}: no run that was trained from this one")
+                if not (at + 1 == tensor).all() or (at < 0).any() or (at >= len(numbers)).any():
+                    raise _krohn.InputError(f"{name}: krohn's numbers are none of the tensors' own, but computed from these")
+                is_apart = (taken[at] & (numbers[at] != moved[name])).any()
+                numbers[at], taken[at] = moved[name], True
+                if is_apart or (numbers[at] != moved[name]).any():
+                    raise _krohn.InputError(f"{name}: shares numbers of the tensors, which training has moved apart")
+        made = {name: part.reshape(arrays[name].shape) for name, part in zip(arrays, np.split(numbers, ends[:-1]))}
+        if not any(type(tensor).__module__.startswith("torch") for tensor in weights.values()):
+            return made
+        import torch
+
+        return {name: torch.from_numpy(array.copy()) for name, array in made.items()}
+
     def save(self, folder: Path) -> "Run":
         """A copy. A run that was trained without a folder's name is gone with its object."""
         return Run(shutil.copytree(self.folder, folder))
@@ -161,7 +206,7 @@ def _in_folder(output: Optional[Path], work: Any) -> Run:
 def train(
     task: Language,
     *,
-    model: str,
+    model: Optional[str] = None,
     output: Optional[Path] = None,
     steps: Optional[int] = None,
     rates: Optional[Sequence[float]] = None,
@@ -171,7 +216,8 @@ def train(
     progress: Progress = None,
     **options: Any,
 ) -> Run:
-    """Trains a model on a task of `tasks()` or on a language, as `krohn train` does, once for every rate and seed.
+    """Trains a model on a task of `tasks()` or on a language, as `krohn train` does, once for every rate and seed; with
+    init=run and no model, that run's model is trained further.
 
     `options` are the command's others (`krohn help train`): words, schedule="cosine", smoothing, contract, init, perturb, clip,
     warmup, weight_decay, patience, threads, … Without `output` the folder is gone with the run. Ctrl-C leaves every
@@ -292,6 +338,7 @@ def _imported(weights: Any, output: Optional[Path], asked: Dict[str, Any]) -> Ru
     found = Facts()
     run = _in_folder(output, lambda folder: found.update(ask("import", weights, output=folder, **asked)))
     run.facts = run.facts or Facts({name: found[name] for name in ("model", "task", "parameters", "forward")})
+    run._imported = weights, asked
     return run
 
 
@@ -367,6 +414,22 @@ def _save_state_dict(weights: Mapping[str, Any], path: str) -> None:
     text = json.dumps(header).encode()
     with open(path, "wb") as file:
         file.write(struct.pack("<Q", len(text)) + text + b"".join(data))
+
+
+def _tensors_of(file: Union[Path, Run]) -> Dict[str, np.ndarray]:
+    """The tensors of a safetensors file, or of a run's model."""
+    with open(os.path.join(file.folder, "parameters.safetensors") if isinstance(file, Run) else file, "rb") as opened:
+        data = opened.read()
+    begin = 8 + struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8:begin])
+    header.pop("__metadata__", None)
+    tensors = {}
+    for name, facts in header.items():
+        is_bf16 = facts["dtype"] == "BF16"  # which NumPy does not have
+        array = np.frombuffer(data, "<u2" if is_bf16 else NUMPY_TYPES[facts["dtype"]], math.prod(facts["shape"]),
+                              begin + facts["data_offsets"][0]).reshape(facts["shape"])  # fmt: skip
+        tensors[name] = (array.astype("<u4") << 16).view("<f4") if is_bf16 else array
+    return tensors
 
 
 class Evaluation(Facts):
