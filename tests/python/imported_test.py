@@ -258,10 +258,14 @@ class Imported(unittest.TestCase):
         with self.assertRaisesRegex(krohn.InputError, "and a verdict would be about another model"):
             krohn.import_model(plain, kind="gru", modules=modules[:2] + modules[4:7] + ["silu"] + modules[8:], **against)
         # Trained further here, the numbers go back where they came from.
-        run = krohn.import_model(plain, kind="gru", modules=modules[:2] + modules[4:], **against)
+        run = krohn.import_model(stack, kind="gru", modules=modules, **against)
+        with self.assertRaisesRegex(krohn.InputError, "steps.[0-9]*.[a-z]*: training moved numbers that the tensors do not"):
+            run.state_dict(krohn.train(against["against"], init=run, steps=10, length=(1, 12), threads=1))
+        net = Net(nn.GRU, nn.ReLU(), norm=rms)
+        run = krohn.import_model(net, kind="gru", **against)
         further = krohn.train(against["against"], init=run, steps=40, rates=[3e-3], length=(1, 12), threads=1)
-        plain.load_state_dict(run.state_dict(further))
-        compared(further, plain)
+        net.load_state_dict(run.state_dict(further))
+        compared(further, net)
         self.assertGreater(np.abs(further.logits(words) - run.logits(words)).max(), 0.1)
         plain.norm.eps = 1e-3
         with self.assertRaisesRegex(ValueError, "norm has eps 0.001 and a norm before it 1e-05"):
@@ -297,8 +301,8 @@ class Imported(unittest.TestCase):
         words = np.random.default_rng(4).integers(0, 2, size=(100, 30))
         np.testing.assert_array_equal(again.logits(words), proved.logits(words))
         # Of a read-out that is the embedding, training makes two.
-        shared = {"emb.weight": np.eye(2, dtype=np.float32), "rnn.weight_ih_l0": np.ones((2, 2), np.float32),
-                  "rnn.weight_hh_l0": np.eye(2, dtype=np.float32)}  # fmt: skip
+        shared = {"emb.weight": np.eye(2, dtype=np.float32), "emb.bias": np.zeros(2, np.float32),
+                  "rnn.weight_ih_l0": np.ones((2, 2), np.float32), "rnn.weight_hh_l0": np.eye(2, dtype=np.float32)}  # fmt: skip
         run = krohn.import_model(shared, kind="rnn", against="name:parity", embedding="emb", head="emb")
         same = krohn.train("name:parity", init=run, steps=0, threads=1)
         self.assertEqual(sorted(run.state_dict(same)), sorted(shared))

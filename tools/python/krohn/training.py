@@ -130,32 +130,34 @@ class Run:
             net.load_state_dict(run.state_dict(proved))
 
         They are of fp32, as krohn trains them. Numbers that krohn does not read, of letters that the language does not have
-        say, stay as they are. Raises InputError where two numbers of the trained model are one of the tensors', as with a
-        read-out that shares the embedding's weights, or where one is computed from several."""
+        say, stay as they are. Raises InputError where the trained model has no place in the tensors: with a read-out that
+        shares the embedding's weights, where one number is computed from several, and where training moved what the tensors do
+        not have, the bias of a layer without one or the gain of a norm."""
         if self._imported is None:
             raise _krohn.InputError(f"{self.folder}: not made by krohn.import_model, which knows the tensors' own names")
         weights, asked = self._imported
         weights = weights.weights if isinstance(weights, _StateDict) else _tensors_of(weights)
         arrays = {name: np.asarray(as_array(tensor), dtype=np.float32) for name, tensor in weights.items()}
         numbers = np.concatenate([array.ravel() for array in arrays.values()])
-        if len(numbers) >= 1 << 24:
-            raise _krohn.InputError("a state dict of 2^24 numbers or more, which fp32 cannot count")
-        # A state dict whose numbers are their own places shows where each number of the model is from.
+        if len(numbers) >= 1 << 23:
+            raise _krohn.InputError("a state dict of 2^23 numbers or more, whose places fp32 cannot count in halves")
+        # A state dict whose numbers are their own places, and a half, shows where each number of the model is from.
         ends = np.cumsum([array.size for array in arrays.values()])
-        places = np.split(np.arange(1, len(numbers) + 1, dtype=np.float32), ends[:-1])
+        places = np.split(np.arange(len(numbers), dtype=np.float32) + np.float32(0.5), ends[:-1])
         probe = {name: place.reshape(array.shape) for (name, array), place in zip(arrays.items(), places)}
-        moved, taken = _tensors_of(trained), np.zeros(len(numbers), dtype=bool)
+        before, moved, taken = _tensors_of(self), _tensors_of(trained), np.zeros(len(numbers), dtype=bool)
         with tempfile.TemporaryDirectory(prefix="krohn-") as beside:
             ask("import", _StateDict(probe), output=beside, **{**asked, "expect": None})
             for name, tensor in _tensors_of(Run(beside)).items():
-                at = tensor.astype(np.int64) - 1
-                if name not in moved or moved[name].shape != at.shape:
+                if name not in moved or moved[name].shape != tensor.shape:
                     raise _krohn.InputError(f"{trained.folder}: no run that was trained from this one")
-                if not (at + 1 == tensor).all() or (at < 0).any() or (at >= len(numbers)).any():
-                    raise _krohn.InputError(f"{name}: krohn's numbers are none of the tensors' own, but computed from these")
-                is_apart = (taken[at] & (numbers[at] != moved[name])).any()
-                numbers[at], taken[at] = moved[name], True
-                if is_apart or (numbers[at] != moved[name]).any():
+                own = (tensor % 1 == 0.5) & (0 < tensor) & (tensor < len(numbers))
+                if (before[name][~own] != moved[name][~own]).any():
+                    raise _krohn.InputError(f"{name}: training moved numbers that the tensors do not have as they are")
+                at, values = tensor[own].astype(np.int64), moved[name][own]
+                is_apart = (taken[at] & (numbers[at] != values)).any()
+                numbers[at], taken[at] = values, True
+                if is_apart or (numbers[at] != values).any():
                     raise _krohn.InputError(f"{name}: shares numbers of the tensors, which training has moved apart")
         made = {name: part.reshape(arrays[name].shape) for name, part in zip(arrays, np.split(numbers, ends[:-1]))}
         if not any(type(tensor).__module__.startswith("torch") for tensor in weights.values()):
