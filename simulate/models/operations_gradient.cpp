@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "krohn/simulate/models/kernels/training_kernel_table.h"
 #include "krohn/simulate/models/token_layers.h"
 
 namespace krohn {
@@ -32,6 +33,49 @@ StepAdjointKernel<Real> adjoint_of(StepFunction function) {
     return kernels().fp32_adjoint(function);
   else
     return kernels().fp64_adjoint(function);
+}
+
+/// rows × columns numbers, a row `stride` behind the one before it.
+template <class Real>
+Numbers<Real> transposed(const Real* from, std::size_t rows, std::size_t stride, std::size_t columns) {
+  Numbers<Real> to(rows * columns);
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = 0; j < columns; ++j) to[j * rows + i] = from[i * stride + j];
+  return to;
+}
+
+/// The adjoint of a matrix that is the same for all words, times a vector of each word: two products of matrices. False
+/// where the step is no such product.
+template <class Real>
+bool multiplied_back(const Step& step, StepAdjoint<Real> numbers) {
+  constexpr std::size_t kLeast = 64;  // of fewer numbers products take longer than the loops
+  const std::size_t words = step.extents[3], outputs = step.extents[2], terms = step.terms;
+  if (step.function != StepFunction::kDot || outputs * terms < kLeast) return false;
+  const std::size_t m = step.of[0].strides[3] == 0 ? 0 : 1;
+  const StepOperand &matrix = step.of[m], &vector = step.of[1 - m];
+  if (matrix.strides[3] != 0 || vector.strides[3] != 1 || vector.strides[2] != 0) return false;
+  const bool by_rows = matrix.term == 1;
+  if (!by_rows && matrix.strides[2] != 1) return false;
+  const TrainingKernels<Real>& kernels = training_kernels<Real>();
+  const Real* g = numbers.by_result;
+  for (std::size_t i = 0; i < step.extents[0]; ++i)
+    for (std::size_t j = 0; j < step.extents[1]; ++j, g += outputs * words) {
+      const std::size_t at = matrix.first + i * matrix.strides[0] + j * matrix.strides[1],
+                        of = vector.first + i * vector.strides[0] + j * vector.strides[1];
+      if (Real* const by = numbers.by[1 - m]; by != nullptr)
+        kernels.add_product({terms, words, outputs, numbers.of[m] + at, matrix.term, matrix.strides[2], g, words, by + of,
+                             vector.term});
+      if (Real* const by = numbers.by[m]; by != nullptr && by_rows)
+        kernels.add_product({outputs, terms, words, g, words, 1,
+                             transposed(numbers.of[1 - m] + of, terms, vector.term, words).data(), terms, by + at,
+                             matrix.strides[2]});
+      else if (by != nullptr)
+        kernels.add_product({terms, outputs, words, numbers.of[1 - m] + of, vector.term, 1,
+                             transposed(g, outputs, words, words).data(), outputs, by + at, matrix.term});
+    }
+  numbers.by[0] = numbers.by[1] = nullptr;
+  if (step.operands > 2 && numbers.by[2] != nullptr) adjoint_of<Real>(StepFunction::kDot)(step, numbers);
+  return true;
 }
 
 std::size_t in_lanes(std::size_t count) { return (count + kPadding - 1) / kPadding * kPadding; }
@@ -141,7 +185,7 @@ void OperationsGradient<Real>::walk_back(const Run& run, const Layout& space, co
     numbers.of[v] = is_fixed ? fixed_values_.data() : values;
     if (learns_[of]) numbers.by[v] = is_fixed ? by_fixed : by;
   }
-  run.adjoint(run.step, numbers);
+  if (!multiplied_back(run.step, numbers)) run.adjoint(run.step, numbers);
 }
 
 /// Some words, read side by side, the longest first: at each letter those that are not at their end yet, up to a
