@@ -141,6 +141,9 @@ void record_dense_model(StepProgram& program, const DenseShape& shape, std::uint
 
 void record_model(StepProgram& program, const SequenceModel<float>& model) {
   const std::string name = model.name(), family = name.substr(0, name.find(':'));
+  if (!model.fixed().empty())
+    throw NotOnDevice("--device", "numbers that the imported module does not have stay as they are on the processor alone; "
+                                  "take --device cpu");
   if (const auto* bilinear = dynamic_cast<const BilinearModel<float>*>(&model)) {
     if (bilinear->shape().scale_free)
       throw NotOnDevice("--device", "scale-free models are not trained on a device; take --device cpu");

@@ -107,6 +107,7 @@ ProvedClosing prove_as_trained(const SequenceModel<float>& model, const Task& ta
   result.closing.what = "as trained, nothing rounded";
   result.closing.model = make_model<float>(model.name(), task, /*seed=*/1);
   std::ranges::copy(model.parameters(), result.closing.model->parameters().begin());
+  result.closing.model->fix_as(model);
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <cmath>
 #include <span>
 #include <utility>
 
@@ -755,8 +756,10 @@ std::vector<std::string> import_kinds() {
   return names;
 }
 
-std::unique_ptr<SequenceModel<float>> import_model(const TensorFile& tensors, const ImportOptions& options,
-                                                   const Task& task, const std::string& where) {
+namespace {
+
+std::unique_ptr<SequenceModel<float>> read_model(const TensorFile& tensors, const ImportOptions& options,
+                                                 const Task& task, const std::string& where) {
   const auto kind = std::ranges::find(kKinds, options.kind, &Kind::name);
   if (const auto refused = std::ranges::find(kRefused, options.kind, &Refused::name); refused != kRefused.end())
     throw InputError("--as", fmt::format("{} is not read: {}", refused->name, refused->why));
@@ -773,6 +776,36 @@ std::unique_ptr<SequenceModel<float>> import_model(const TensorFile& tensors, co
                : kind->read != nullptr ? kind->read(dict, options, task)
                                        : import_stock(dict, options, task, kind->layers);
   dict.require_all_taken(fmt::format("a model of kind {}", options.kind));
+  return model;
+}
+
+/// Every number of the model is one of the file's, or stands for what the module does not have: tensors whose numbers are
+/// their own places, and a half, show which.
+void fix_others(SequenceModel<float>& model, TensorFile tensors, const ImportOptions& options, const Task& task,
+                const std::string& where) {
+  constexpr std::size_t kMaxNumbers = std::size_t{1} << 23;  // that fp32 counts in halves
+  std::size_t count = 0;
+  for (auto& [name, tensor] : tensors.tensors) {
+    std::vector<float> places(tensor.elements());
+    for (float& place : places) place = static_cast<float>(count++) + 0.5F;
+    tensor = make_tensor(std::move(places), tensor.shape);
+  }
+  if (count >= kMaxNumbers) return;
+  const auto shown = read_model(tensors, options, task, where);
+  const std::span<const float> numbers = shown->parameters();
+  const auto is_of_file = [&](std::size_t i) { return numbers[i] - std::floor(numbers[i]) == 0.5F; };
+  for (std::size_t first = 0, end = 0; first < numbers.size(); first = std::max(end, first + 1)) {
+    for (end = first; end < numbers.size() && !is_of_file(end);) ++end;
+    if (end > first) model.fix(first, end - first);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<SequenceModel<float>> import_model(const TensorFile& tensors, const ImportOptions& options,
+                                                   const Task& task, const std::string& where) {
+  auto model = read_model(tensors, options, task, where);
+  fix_others(*model, tensors, options, task, where);
   return model;
 }
 

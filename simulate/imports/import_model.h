@@ -34,7 +34,8 @@ std::vector<std::string> import_kinds();
 
 /// Letters are the task's, special tokens included. Only rows and columns are chosen; every number stays what it is. A
 /// read-out of a single row, as for binary cross-entropy, answers label 1 where its logit is above 0. Throws InputError
-/// naming `where` and the tensor that is missing, of another shape, not understood, or left over.
+/// naming `where` and the tensor that is missing, of another shape, not understood, or left over. Numbers that the file does
+/// not have, a bias of 0 or a gain of 1, are fixed (SequenceModel::fix).
 std::unique_ptr<SequenceModel<float>> import_model(const TensorFile& tensors, const ImportOptions& options,
                                                    const Task& task, const std::string& where);
 

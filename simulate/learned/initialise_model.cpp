@@ -502,6 +502,7 @@ void perturb(SequenceModel<float>& model, double share, std::uint64_t seed) {
     fill_normal<float>(noise, random, share * std::sqrt(squares / static_cast<double>(numbers.size())));
     for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] += noise[i];
   }
+  model.restore_fixed();
 }
 
 }  // namespace krohn

@@ -170,8 +170,28 @@ TensorFile file_of(const std::string& task, const SequenceModel<float>& model,
                    {"model", model.name()},
                    {"letters", std::to_string(model.letters())},
                    {"labels", std::to_string(model.labels())}};
+  for (const auto& fixed : model.fixed()) {
+    std::string& text = file.metadata["fixed"];
+    text += fmt::format("{}{}+{}", text.empty() ? "" : ",", fixed.first, fixed.numbers.size());
+  }
   file.metadata.insert(metadata.begin(), metadata.end());
   return file;
+}
+
+void fix_numbers(SequenceModel<float>& model, const TensorFile& file, const std::string& path) {
+  const auto found = file.metadata.find("fixed");
+  if (found == file.metadata.end()) return;
+  const std::size_t all = model.parameters().size();
+  for (std::string_view text = found->second; !text.empty();) {
+    const std::string_view part = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), part.size() + 1));
+    const std::size_t plus = std::min(part.find('+'), part.size());
+    const auto first = number_in<std::size_t>(part.substr(0, plus)),
+               count = number_in<std::size_t>(part.substr(std::min(plus + 1, part.size())));
+    if (!first || !count || *first > all || *count > all - *first)
+      throw InputError(path, fmt::format("metadata \"fixed\": \"{}\" are no numbers of the model", visible(part)));
+    model.fix(*first, *count);
+  }
 }
 
 }  // namespace
@@ -199,6 +219,7 @@ TrainedModel load_model(const std::string& path) {
                        make_model<float>(text_of(file, "model", path), extent_of(file, "letters", path),
                                          extent_of(file, "labels", path), 0)};
   trained.model->load(file);
+  fix_numbers(*trained.model, file, path);
   for (const float number : trained.model->parameters())
     if (!std::isfinite(number)) throw InputError(path, "holds a number that is not finite");
   return trained;

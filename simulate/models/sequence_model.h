@@ -2,6 +2,7 @@
 // evaluator and files need of one, whatever its recurrence.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -79,6 +80,23 @@ class SequenceModel {
   std::span<Real> parameters() { return parameters_; }
   std::span<const Real> parameters() const { return parameters_; }
   virtual std::size_t first_trained() const { return 0; }
+  /// Numbers that training leaves as they are, because the module that was imported does not have them: the biases of a
+  /// layer without any, say.
+  struct FixedNumbers {
+    std::size_t first = 0;
+    std::vector<Real> numbers;
+  };
+  void fix(std::size_t first, std::size_t count) {
+    const auto begin = parameters_.begin() + static_cast<std::ptrdiff_t>(first);
+    fixed_.push_back({first, {begin, begin + static_cast<std::ptrdiff_t>(count)}});
+  }
+  void fix_as(const SequenceModel& other) { fixed_ = other.fixed_; }
+  std::span<const FixedNumbers> fixed() const { return fixed_; }
+  /// After a step.
+  void restore_fixed() {
+    for (const FixedNumbers& fixed : fixed_)
+      std::ranges::copy(fixed.numbers, parameters_.begin() + static_cast<std::ptrdiff_t>(fixed.first));
+  }
   /// How many threads `loss` may take, 0: as many as OpenMP gives. They change no bit of what it gives.
   void use_threads(unsigned threads) { threads_ = threads; }
 
@@ -135,6 +153,7 @@ class SequenceModel {
   std::vector<ParameterPart> parts_;
   std::vector<std::size_t> begin_;
   std::vector<Real> parameters_;
+  std::vector<FixedNumbers> fixed_;
 };
 
 extern template class SequenceModel<float>;

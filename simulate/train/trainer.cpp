@@ -193,8 +193,11 @@ void Trainer::step() {
 bool Trainer::learn(const TrainingBatch& batch) {
   const SubnormalsAsZero as_zero;
   loss_ = loss_of(batch);
-  return std::isfinite(loss_.loss) && optimiser_.step(options_.optimiser, steps_ + 1, model_->first_trained(),
-                                                      gradient_, outer_, model_->parameters(), options_.threads);
+  if (!std::isfinite(loss_.loss) || !optimiser_.step(options_.optimiser, steps_ + 1, model_->first_trained(), gradient_,
+                                                     outer_, model_->parameters(), options_.threads))
+    return false;
+  model_->restore_fixed();
+  return true;
 }
 
 BatchLoss Trainer::loss_of(const TrainingBatch& batch) {

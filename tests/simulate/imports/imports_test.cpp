@@ -201,6 +201,55 @@ TEST_CASE("what is measured is what is judged, and the file says all of it") {
   }
 }
 
+TEST_CASE("numbers that a file does not have are fixed, and stay so in files") {
+  const auto fixed_of = [](const SequenceModel<float>& model) {
+    std::string fixed;
+    for (const ParameterPart& part : model.tensor_parts()) {
+      const std::span<const float> own = model.tensor(part.name);
+      std::size_t count = 0;
+      for (const auto& range : model.fixed())
+        for (std::size_t i = 0; i < range.numbers.size(); ++i) {
+          const float* const at = &model.parameters()[range.first + i];
+          CHECK(*at == range.numbers[i]);
+          count += at >= own.data() && at < own.data() + own.size() ? 1 : 0;
+        }
+      if (count > 0) fixed += fmt::format("{}: {} of {}; ", part.name, count, own.size());
+    }
+    return fixed;
+  };
+  // Of the sigmoid of one logit the other one's row is 0; torch.nn.RNN without biases, and a read-out without one.
+  const TensorFile tensors{{{"emb.weight", make_tensor(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2})},
+                            {"rnn.weight_ih_l0", make_tensor(std::vector<float>{0, 1, 1, 0}, {2, 2})},
+                            {"rnn.weight_hh_l0", make_tensor(std::vector<float>{1, 0, 0, 1}, {2, 2})},
+                            {"norm.weight", make_tensor(std::vector<float>{2, 0}, {2})},
+                            {"head.weight", make_tensor(std::vector<float>{0, 1}, {1, 2})}},
+                           {}};
+  ImportOptions options{.kind = "rnn", .settings = {{"rms-norm", 1}, {"norm-eps", 1e-5}}, .modules = {"emb", "layer-norm", "rnn", "norm", "head"}};
+  const auto model = import_model(tensors, options, task(), "m.safetensors");
+  const std::string wanted =
+      "steps.0.weight: 2 of 2; steps.0.bias: 2 of 2; steps.1.bias_ih: 2 of 2; steps.1.bias_hh: 2 of 2; "
+      "head.weight: 2 of 4; head.bias: 2 of 2; ";
+  CHECK(fixed_of(*model) == wanted);
+  const std::string path = std::string(KROHN_TEST_TMP) + "/fixed.safetensors";
+  save_model("t", *model, path);
+  CHECK(fixed_of(*load_model(path).model) == wanted);
+  for (const char* text : {"1", "+", "3+99", "99+1", "1+2,", "x+1", "1+2;3"}) {
+    save_model("t", *model, path, {{"other", text}});
+    TensorFile file = read_safetensors(path);
+    file.metadata["fixed"] = text;
+    write_safetensors(file, path);
+    if (std::string(text) == "1+2,")
+      CHECK_NOTHROW(load_model(path));
+    else
+      CHECK(contains(error_of([&] { load_model(path); }), "metadata \"fixed\""));
+  }
+  for (const Kind& kind : kKinds) {
+    const bool has_bias = kind.name.find('m') != 0 || kind.name == "m2rnn";  // a read-out of a language model has none
+    CHECK(fixed_of(*imported(golden(kind.name).tensors, kind)) ==
+          (kind.name == "bilinear" ? "initial: 4 of 4; " : has_bias ? "" : "head.bias: 2 of 2; "));
+  }
+}
+
 TEST_CASE("trained as a list of operations, cells have the loss and the gradient of their own kernels") {
   const auto task = make_task("Z3");
   const TrainingBatch batch = draw_batch(*task, {1, 9}, 3, 0, 37);

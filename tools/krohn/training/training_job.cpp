@@ -225,6 +225,7 @@ TrainingJob make_job(const TrainArguments& options, const Task& task, const Star
         throw InputError("--init", fmt::format("{} holds another model than {}; take --model {}", visible(options.init),
                                                model.name(), start.model->name()));
       model.load(start.model->tensors());
+      model.fix_as(*start.model);
     } else if (start.network) {
       initialise_from(model, *start.network, task);
     } else {

@@ -130,9 +130,9 @@ class Run:
             net.load_state_dict(run.state_dict(proved))
 
         They are of fp32, as krohn trains them. Numbers that krohn does not read, of letters that the language does not have
-        say, stay as they are. Raises InputError where the trained model has no place in the tensors: with a read-out that
-        shares the embedding's weights, where one number is computed from several, and where training moved what the tensors do
-        not have, the bias of a layer without one or the gain of a norm."""
+        say, stay as they are; what krohn reads and they do not have, the bias of a layer without one, training leaves alone.
+        Raises InputError where training moved two numbers apart that are one in the tensors, as in a read-out that shares the
+        embedding's weights."""
         if self._imported is None:
             raise _krohn.InputError(f"{self.folder}: not made by krohn.import_model, which knows the tensors' own names")
         weights, asked = self._imported
