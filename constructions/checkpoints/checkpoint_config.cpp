@@ -217,8 +217,6 @@ void read_streams(const ConfigMembers& members, CheckpointConfig& config) {
 /// The text of Kimi Linear or GLM-5.3-Flash.
 CheckpointConfig parse_kimi_config(const ConfigMembers& members, CheckpointConfig config) {
   const bool is_glm = config.family == CheckpointFamily::kGlm5Next;
-  members.require("linear_attn_config", !members.has("linear_attn_config"),
-                  "is the layout of the first published checkpoints; save_pretrained of transformers writes another");
   config.heads = members.count("linear_num_heads", is_glm ? 64 : 32);
   config.key_dim = config.value_dim = members.count("linear_head_dim", 128);
   const std::vector<std::string> mlps = members.texts("mlp_layer_types");
@@ -294,6 +292,8 @@ CheckpointConfig parse_hybrid_config(const ConfigMembers& members, CheckpointCon
   const auto& sizes = kOwnSizes[static_cast<int>(family) - static_cast<int>(CheckpointFamily::kOlmoHybrid)];
   config.silu_keys = true;
   config.output_gate = traits_of(family).gate;
+  members.require("linear_attn_config", !is_kimi || !members.has("linear_attn_config"),
+                  "is the layout of the first published checkpoints; save_pretrained of transformers writes another");
   read_layer_types(members, config);
   config.hidden_size = members.count("hidden_size", sizes[0]);
   config.intermediate_size = members.count("intermediate_size", sizes[1]);

@@ -21,6 +21,7 @@ import run as kit_run  # noqa: E402
 from diagnosis import LATE_DECAY, NO_FAULT, ONE_STEP, RINGS, SCALED, SEVERAL_LAYERS  # noqa: E402
 from diagnosis import Diagnosis, Reading, first_wrong, kinds_of  # noqa: E402
 from tracker import Tracker  # noqa: E402
+from ways import Ways  # noqa: E402
 
 KROHN = os.environ.get("KROHN_COMMAND")
 HAS_TRANSFORMERS = all(importlib.util.find_spec(name) is not None for name in ("torch", "transformers"))
@@ -382,6 +383,27 @@ class SummaryTest(unittest.TestCase):
                 self.assertEqual("lost" in found, "lost" in text or text == convolution)
 
 
+class Reader(Ways):
+    """The automaton itself as a runtime, whose state is the text of every row; `fault` changes those of a prompt. Notes the rows and
+    the tokens of every call."""
+
+    def __init__(self, tracks, fault=lambda states: states):
+        super().__init__(tracks)
+        self.fault, self.calls = fault, []
+        self.ways = {"whole": self.whole, "decoded": self.decoded, "pieces": self.pieces(64), "turns": self.turns,
+                     "resumed": self.resumed, "preempted": self.preempted, "drafted": self.drafted,
+                     "conversation": self.conversation, "generated": self.generated}
+
+    def call(self, rows, state=None):
+        self.calls.append((len(rows), len(rows[0])))
+        texts = [before + row for before, row in zip(state or [[] for _ in rows], rows)]
+        answers = [self.tracker.answers(text)[-len(row) :] for text, row in zip(texts, rows)]
+        return [[-1 if said is None else said for said in row] for row in answers], texts if state else self.fault(texts)
+
+    def copy_of(self, state):
+        return list(state)
+
+
 OWN_RUNTIME = """
 from diagnosis import Reading
 
@@ -427,6 +449,31 @@ class KitTest(unittest.TestCase):
                 for word in tracks.words():
                     answers = [-1 if answer is None else answer for answer in tracks.answers(word["prompt"] + word["then"])]
                     self.assertEqual(answers, word["answers"], (name, word["name"]))
+
+    def test_words_of_one_shape_are_read_side_by_side_and_most_words_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([KROHN, "kit", "-o", folder + "/kit"], check=True, capture_output=True)
+            for name, longest in (("s5", 129), ("ticks", 257)):  # ticks has a letter that does nothing, and one more word of 257
+                tracks = Tracker(pathlib.Path(folder) / "kit" / "models" / name)
+                words = [word for word in tracks.words() if len(word["prompt"]) < 300]
+                reader, calls = Reader(tracks), {}
+                for way in [way for way in reader.ways if way != "generated" or tracks.reads_answers]:
+                    for reading in reader.ways[way](words):
+                        self.assertIsNone(first_wrong(tracks, reading), (name, way, reading.word))
+                    calls[way], reader.calls = reader.calls, []
+                alone = {way: {tokens for rows, tokens in made if rows == 1} for way, made in calls.items()}
+                self.assertLessEqual({63, 64, 65, 127, 128, 255, 256, 33, 1}, alone["decoded"])
+                self.assertEqual(max(calls["decoded"]), (2, longest))
+                for way in ("decoded", "drafted", "conversation"):
+                    self.assertEqual(sum(made == (2, 1) for made in calls[way]) >= 40, way != "drafted", (name, way))
+                    self.assertIn(33, alone[way])
+                self.assertEqual(alone["pieces"], {64, 63, 8, 1})
+                self.assertLess(sum(map(len, calls.values())), 1500)
+                # A row with its neighbour's state is found wherever there is more than one.
+                faulty = Reader(tracks, lambda states: states[1:] + states[:1])
+                wrong = kit_run.check(type("", (), {"Runtime": lambda tracks, dtype: faulty}), tracks, "float32", words, set())
+                self.assertEqual({reading.way for reading, _, _ in wrong} - {"pieces"}, {"decoded", "drafted", "conversation"})
+                self.assertIn("a stranger's", kit_run.summary(wrong, {name}))
 
     def test_a_runtime_of_ones_own(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -98,7 +98,7 @@ TEST_CASE("words have the lengths that are promised, and neighbours that do not 
     std::set<std::size_t> lengths;
     for (const KitWord& word : words) {
       lengths.insert(word.prompt.size());
-      CHECK(word.then.size() == (word.name.starts_with("140 tokens") ? 140 : 40));
+      CHECK(word.then.size() == (word.name.starts_with("140 tokens") ? 140 : 10));
       CHECK(std::equal(kit.tracker.begin.begin(), kit.tracker.begin.end(), word.prompt.begin()));
       CHECK(contains(word.name, std::to_string(word.prompt.size())));
     }

@@ -1,5 +1,6 @@
 """Which fault of a runtime's memory explains wrong answers: the automaton is run with each fault at each place, and what
 says exactly what the runtime said is named."""
+import itertools
 from dataclasses import dataclass, field
 
 EMPTY = "empty"
@@ -73,7 +74,7 @@ class Diagnosis:
             return found
         fits = [((p not in self.reading.borders, abs(self.first - p)), text) for p, text in self._fitting()]
         if not fits:
-            return self._by_rings() or self._by_several() or self._by_place()
+            return self._by_copies() or self._by_rings() or self._by_several() or self._by_place()
         nearest = min(place for place, _ in fits)
         texts = list(dict.fromkeys(text for place, text in fits if place == nearest))
         texts = [text for text in texts if not text.endswith(ROLLED_BACK)] or texts
@@ -302,7 +303,7 @@ class Diagnosis:
             if (best is not None and best <= wrong) or wrongs < 4 * len(chosen):
                 return None
             wrong = best
-        return self._named_strays(kind, chosen)
+        return self._by_copies() or self._named_strays(kind, chosen)  # what leaves less to choose comes first
 
     def _named_strays(self, kind, places):
         more = f" and in {len(places) - 1} more places" if len(places) > 1 else ""
@@ -335,10 +336,12 @@ class Diagnosis:
                 if found := self._strangers(flushes):
                     return (f"before token {found + late + 1}, and so on every {size} tokens, one more letter was read: "
                             f"a ring of inputs that is flushed with tokens of a draft that was given up")
-            for least in (0, 1):
-                waiting = {t: (self.ages[t] - least) % size + least for t in self.turns}
-                if found := self._uncopied(waiting):
-                    return f"{found} of tokens read alone were missing: a ring of inputs that is not copied with the state"
+        return None
+
+    def _by_copies(self):
+        for size, least in itertools.product(RINGS, (0, 1)):
+            if found := self._uncopied({t: (self.ages[t] - least) % size + least for t in self.turns}):
+                return f"{found} of tokens read alone were missing: a ring of inputs that is not copied with the state"
         if found := self._uncopied(dict(zip(self.turns, [t - before for before, t in zip(self.kept, self.turns)]))):
             return f"{found} were missing: a turn that begins with the state of the turn before"
         return None

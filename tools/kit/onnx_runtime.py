@@ -93,15 +93,8 @@ class Runtime(Ways):
             gaps = [width - len(word["prompt"]) for word in batch]
             said, memory = self.call([self.tracker.begin * gap + word["prompt"] for gap, word in zip(gaps, batch)])
             answers = [row[gap:] for gap, row in zip(gaps, said)]
-            for t in range(min(len(word["then"]) for word in batch)):
-                said, memory = self.call([[word["then"][t]] for word in batch], memory)
-                for row, more in zip(answers, said):
-                    row += more
-            ends = [self.tracker.states(word["prompt"])[-1] for word in batch]
-            for i, (word, row) in enumerate(zip(batch, answers)):
-                others = {f"row {j + 1} of the batch": end for j, end in enumerate(ends) if j != i}
-                yield self.reading(word, (word["prompt"] + word["then"])[: len(row)], row,
-                                   [0, *range(len(word["prompt"]), len(row))], others=others)
+            self.continued(answers, [word["then"] for word in batch], memory)
+            yield from self.shown(batch, answers)
 
     def joined(self, words):
         """Two requests decode alone, then in one batch, then alone again, as with continuous batching."""
@@ -110,16 +103,11 @@ class Runtime(Ways):
             both = [[word, *self.prefill(word["prompt"])[:2]] for word in (one, other)]
             third = min(len(one["then"]), len(other["then"])) // 3
             for entry in both:
-                said, entry[2] = self.continued(entry[0]["then"][:third], entry[2])
-                entry[1] += said
+                entry[2] = self.continued(entry[1], [entry[0]["then"][:third]], entry[2])
             memory = {name: numpy.concatenate([entry[2][name] for entry in both]) for name in both[0][2]}
-            for t in range(third, 2 * third):
-                said, memory = self.call([[entry[0]["then"][t]] for entry in both], memory)
-                for entry, more in zip(both, said):
-                    entry[1] += more
+            memory = self.continued([entry[1][0] for entry in both], [entry[0]["then"][third : 2 * third] for entry in both], memory)
             ends = [self.tracker.states(word["prompt"] + word["then"][:third])[-1] for word in (one, other)]
             for i, (word, answers, _) in enumerate(both):
-                own = {name: value[i : i + 1] for name, value in memory.items()}
-                answers = answers + self.continued(word["then"][2 * third :], own)[0]
-                yield self.reading(word, word["prompt"] + word["then"], answers,
-                                   [0, *range(len(word["prompt"]), len(answers))], others={"the other request": ends[1 - i]})
+                self.continued(answers, [word["then"][2 * third :]], {name: value[i : i + 1] for name, value in memory.items()})
+                yield self.reading(word, word["prompt"] + word["then"], answers[0],
+                                   [0, *range(len(word["prompt"]), len(answers[0]))], others={"the other request": ends[1 - i]})

@@ -110,9 +110,6 @@ class Runtime(Ways):
         """Others, from the first on."""
         return [next(token for token in self.tracker.letter_of if token != tokens[0]), *tokens[::-1]]
 
-    def generating(self, words):
-        return [word for word in words if len(word["prompt"]) < SHORT and self.tracker.reads_answers]
-
     # ---- Ways
 
     def whole(self, words):

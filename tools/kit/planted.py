@@ -28,15 +28,13 @@ def run(runtime, faults, texts, dtype, check, summary, only_in, named):
             continue
         with planted(patches):
             wrong = [entry for tracker, words in texts for entry in check(runtime, tracker, dtype, words, set())]
-        found = bool(wrong)
-        as_it_should &= found == bool(patches)
+        as_it_should &= bool(wrong) == bool(patches)
         models = sorted({reading.model for reading, _, _ in wrong})
-        by = f"found by {', '.join(models)}" if found else "nothing found"
-        print(f"{fault}: {by} ({time.monotonic() - started:.0f} s)", flush=True)
+        print(f"{fault}: {'found by ' + ', '.join(models) if wrong else 'nothing found'} ({time.monotonic() - started:.0f} s)", flush=True)
         for model in models:
             reading, position, explanation = next(entry for entry in wrong if entry[0].model == model)
             print(f"    {model}, {reading.way}, {reading.word}, token {position + 1}: {explanation}", flush=True)
-        if found:
+        if wrong:
             said = summary(wrong, {tracker.name for tracker, _ in texts})
             print("    " + said.replace("\n", "\n    "), flush=True)
             if named.get(fault, "") not in said:

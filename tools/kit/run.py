@@ -83,14 +83,6 @@ def trackers(names, able):
     return made
 
 
-def words_of(tracker, quick):
-    """`quick`: prompts up to 300 tokens, and half of the tokens that follow, where these are few."""
-    words = tracker.words()
-    if not quick:
-        return words
-    return [{**word, "then": word["then"][: 20 if len(word["then"]) <= 40 else None]} for word in words if len(word["prompt"]) < 300]
-
-
 def long_words(tracker, length):
     """Random letters: so many, and prompts at 65,536, as far as that."""
     letters = random.Random(1).choices([token for token in tracker.letter_of if token not in tracker.state_tokens], k=length)
@@ -181,7 +173,7 @@ def summary(wrong, models):
             votes[kind] += fractions.Fraction(1, texts[reading.model])
     del votes[kinds_of(SEVERAL_LAYERS)[0]]
     if rare := hardly_by_chance(wrong):
-        return where + f"\nwhat fits, and hardly by chance: {max(rare, key=votes.get)}"
+        return where + f"\nwhat fits, and hardly by chance: {max(sorted(rare), key=votes.get)}"
     likeliest = max(votes, key=lambda kind: (kind != ROLLED_BACK, votes[kind]), default=None)
     if likeliest == EMPTIED and votes[LATE_DECAY]:  # a loss, to models that cannot tell them apart
         likeliest = SCALED if votes[SCALED] else LATE_DECAY
@@ -220,13 +212,15 @@ def main():
             faults = importlib.import_module(faults_name)
         except Exception as error:
             stop(f"--planted needs {faults_name}.py beside the runner: {type(error).__name__}: {error}")
-        few = {"prompt of 65", "prompt of 129", "prompt of 257", "begins again in a prompt of 200", "140 tokens after a prompt of 65"}
-        texts = [(tracker, [word for word in words_of(tracker, True) if word["name"] in few]) for tracker in chosen]
+        few = {"prompt of 65", "prompt of 129", "prompt of 257", "begins again in a prompt of 200"}
+        texts = [(tracker, [word for word in tracker.words() if word["name"] in few or word["name"].startswith("140 tokens")])
+                 for tracker in chosen]
         return planted.run(runtime, faults.FAULTS, texts, dtypes[0], check, summary, getattr(faults, "ONLY_IN", {}),
                            getattr(faults, "NAMED", {}))
     wrong = []
     for tracker in chosen:
-        words = long_words(tracker, options.long) if options.long else words_of(tracker, options.quick)
+        words = long_words(tracker, options.long) if options.long else [
+            word for word in tracker.words() if not options.quick or len(word["prompt"]) < 300]
         for dtype in dtypes:
             if dtype != "bfloat16" or dtype in tracker.formats:
                 wrong += check(runtime, tracker, dtype, words, {"lines", *(["long"] if options.long else []), options.report})

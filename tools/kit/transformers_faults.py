@@ -189,7 +189,7 @@ def without_ring(self, cache):
 def flushed_with_draft(self, cache, kept, accepted, rejected):
     """Where a draft fills a ring of 16, all of it is written, and what is given up with it."""
     before = kept.get_seq_length()
-    return cache if before // 16 != (before + len(accepted) + rejected) // 16 else AFTER_DRAFT(self, cache, kept, accepted, rejected)
+    return cache if before // 16 != (before + len(accepted[0]) + rejected) // 16 else AFTER_DRAFT(self, cache, kept, accepted, rejected)
 
 
 def narrow_beta(rule):

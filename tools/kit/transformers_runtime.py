@@ -12,7 +12,7 @@ import transformers  # noqa: E402
 
 transformers.logging.set_verbosity_error()
 transformers.logging.disable_progress_bar()
-from ways import MIDDLE, SHORT, Answer, Ways  # noqa: E402
+from ways import BRIEF, MIDDLE, Answer, Ways, brief  # noqa: E402
 
 torch.set_num_threads(1)
 DTYPES = ("float32", "bfloat16")
@@ -86,7 +86,7 @@ class Runtime(Ways):
         return [[token] * (width - len(row)) + row for row in rows], now if mask is None else torch.cat([mask, now], 1)
 
     def batches(self, words, rows=4, reorder=False):
-        """Four prompts of different lengths, padded on the left; the mask says so. `reorder`: before every tenth token the
+        """Four prompts of different lengths, padded on the left; the mask says so. `reorder`: before every fifth token the
         cache's rows change places, as beams do."""
         short = [word for word in words if len(word["prompt"]) < MIDDLE]
         for at in range(0, len(short) - 1, rows):
@@ -96,7 +96,7 @@ class Runtime(Ways):
             answers = [row[-len(word["prompt"]) :] for word, row in zip(batch, said)]
             order = list(range(len(batch)))
             for t in range(min(len(word["then"]) for word in batch)):
-                if reorder and t % 10 == 9:
+                if reorder and t % 5 == 4:
                     turned = [*range(1, len(batch)), 0]
                     cache.reorder_cache(torch.tensor(turned, device=DEVICE))
                     mask, order = mask[turned], [order[i] for i in turned]
@@ -104,11 +104,7 @@ class Runtime(Ways):
                 said, cache = self.call(more, cache, mask)
                 for i, more in zip(order, said):
                     answers[i] += more
-            ends = [self.tracker.states(word["prompt"])[-1] for word in batch]
-            for i, (word, row) in enumerate(zip(batch, answers)):
-                others = {f"row {j + 1} of the batch": end for j, end in enumerate(ends) if j != i}
-                tokens = (word["prompt"] + word["then"])[: len(row)]
-                yield self.reading(word, tokens, row, [0, *range(len(word["prompt"]), len(row))], others=others)
+            yield from self.shown(batch, answers)
 
     def padded_turns(self, words, rows=3):
         """Rows of a batch go on by unlike numbers of tokens, filled up on the left with a letter that the mask hides. Read of
@@ -116,7 +112,7 @@ class Runtime(Ways):
         if self.tracker.delay or self.tracker.layers > 1:
             return
         letter = self.tracker.busiest()
-        long = [word for word in words if len(word["then"]) > 100]
+        long = [word for word in words if len(word["then"]) > BRIEF]
         for at in range(0, len(long), rows):
             batch = long[at : at + rows]
             texts = [word["prompt"] + word["then"] for word in batch]
@@ -136,19 +132,18 @@ class Runtime(Ways):
 
     def stored(self, words):
         """A prompt's cache is written, and read again."""
-        for word in [word for word in words if len(word["prompt"]) < MIDDLE][1::3]:
-            answers, cache, borders = self.prefill(word["prompt"])
+        for word in brief(words)[1::3]:
+            answers, cache, _ = self.prefill(word["prompt"])
             file = io.BytesIO()
             torch.save(cache, file)
             file.seek(0)
-            answers += self.continued(word["then"], torch.load(file, weights_only=False))[0]
-            yield self.reading(word, word["prompt"] + word["then"], answers,
-                               borders + list(range(len(word["prompt"]), len(answers))))
+            self.continued(answers, [word["then"]], torch.load(file, weights_only=False))
+            yield from self.shown([word], answers)
 
-    def generated(self, words, tokens=40):
+    def generated(self, words):
         """The model reads its own answers, which are letters too; nothing else is shown."""
-        for word in [word for word in words if len(word["prompt"]) < SHORT and self.tracker.reads_answers]:
-            prompt = word["prompt"]
+        for word in self.generating(words):
+            prompt, tokens = word["prompt"], len(word["then"][:40])
             ids = torch.tensor([prompt], device=DEVICE)  # with a mask: none is made up where a token could be padding
             out = self.model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=tokens, do_sample=False,
                                       pad_token_id=self.tracker.begin[0])[0].tolist()

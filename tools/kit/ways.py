@@ -1,10 +1,10 @@
 """The ways in which text is served, for runtimes that give a state and take it back: a runner says how one call is made."""
-import itertools
-
 from diagnosis import Reading
 
-SHORT, MIDDLE = 300, 600
+SHORT, MIDDLE, LONG = 300, 600, 2050
 """Tokens of a prompt: what is read often takes short ones."""
+BRIEF = 20
+"""Tokens after a prompt: what they are many for is read token by token, in drafts and in conversations."""
 DRAFT = 3
 """Tokens read beyond the next one, as with speculation."""
 TURNS = [(7, 5), (3, 17), (16, 2), (9, 3), (12, 33)]
@@ -18,6 +18,18 @@ class Answer(int):
         answer = super().__new__(cls, token)
         answer.margin = margin
         return answer
+
+
+def brief(words, longest=MIDDLE):
+    return [word for word in words if len(word["prompt"]) < longest and len(word["then"]) <= BRIEF]
+
+
+def alike(words):
+    """Words of one shape, which are read side by side."""
+    groups = {}
+    for word in words:
+        groups.setdefault((len(word["prompt"]), len(word["then"])), []).append(word)
+    return list(groups.values())
 
 
 class Ways:
@@ -50,8 +62,8 @@ class Ways:
         return self.copy_of(state)
 
     def after_draft(self, state, kept, accepted, rejected):
-        """The state after the accepted tokens of a draft alone."""
-        return self.call([accepted], kept)[1] if rejected else state
+        """The state after the accepted tokens of each row's draft alone."""
+        return self.call(accepted, kept)[1] if rejected else state
 
     def of_turn(self, kept):
         """The state that a turn begins with, of those that were kept when the turns before it began."""
@@ -59,41 +71,53 @@ class Ways:
 
     # ---- Parts
 
-    def prefill(self, tokens, piece=None):
-        state, answers, borders = None, [], []
-        for at in range(0, len(tokens), piece or len(tokens)):
-            said, state = self.call([tokens[at : at + (piece or len(tokens))]], state)
-            answers += said[0]
-            borders.append(at)
-        return answers, state, borders
+    def read(self, answers, rows, state):
+        """Adds what is said to the answers of each row. The state after."""
+        said, state = self.call(rows, state)
+        for row, more in zip(answers, said):
+            row += more
+        return state
 
-    def continued(self, tokens, state):
-        answers = []
-        for token in tokens:
-            said, state = self.call([[token]], state)
-            answers += said[0]
-        return answers, state
+    def prefill(self, *rows, piece=None):
+        """Rows of one length, from their beginnings: the answers of each, the state, and where the calls began."""
+        answers, state, borders = [[] for _ in rows], None, range(0, len(rows[0]), piece or len(rows[0]))
+        for at in borders:
+            state = self.read(answers, [row[at : at + borders.step] for row in rows], state)
+        return answers, state, list(borders)
 
-    def state_after(self, *tokens):
-        return self.tracker.states(list(itertools.chain(*tokens)))[-1]
+    def continued(self, answers, rows, state):
+        for column in zip(*rows):
+            state = self.read(answers, [[token] for token in column], state)
+        return state
+
+    def state_after(self, tokens):
+        return self.tracker.states(tokens)[-1]
+
+    def shown(self, group, answers, borders=None, strays=None, kind=""):
+        """Of words that were rows of one batch; without `borders`, the tokens after a prompt were read alone."""
+        for i, (word, row) in enumerate(zip(group, answers)):
+            others = {f"row {j + 1} of the batch": self.state_after(other["prompt"]) for j, other in enumerate(group) if j != i}
+            yield self.reading(word, (word["prompt"] + word["then"])[: len(row)], row,
+                               borders or [0, *range(len(word["prompt"]), len(row))], others=others,
+                               strays=(kind, strays[i] if strays else {}))
 
     # ---- Ways
 
     def whole(self, words):
         for word in words:
-            tokens = word["prompt"] + word["then"]
-            yield self.reading(word, tokens, self.prefill(tokens)[0], [0])
+            (answers,), _, borders = self.prefill(word["prompt"] + word["then"])
+            yield from self.shown([word], [answers], borders)
 
     def decoded(self, words, piece=None):
-        for word in words:
-            answers, state, borders = self.prefill(word["prompt"], piece)
-            answers += self.continued(word["then"], state)[0]
-            yield self.reading(word, word["prompt"] + word["then"], answers,
-                               borders + list(range(len(word["prompt"]), len(answers))))
+        for group in alike(words):
+            answers, state, borders = self.prefill(*(word["prompt"] for word in group), piece=piece)
+            self.continued(answers, [word["then"] for word in group], state)
+            yield from self.shown(group, answers, borders + list(range(len(group[0]["prompt"]), len(answers[0]))))
 
     def pieces(self, size):
         """Pieces that are no divisor of anything are read of shorter prompts."""
-        return lambda words: self.decoded([word for word in words if size == 64 or len(word["prompt"]) < MIDDLE], size)
+        return lambda words: self.decoded(
+            [word for word in brief(words, LONG if size == 64 else MIDDLE) if len(word["prompt"]) > size], size)
 
     def turns(self, words):
         """Two requests, a token of one and a token of the other."""
@@ -102,83 +126,84 @@ class Ways:
             both = [[word, *self.prefill(word["prompt"])[:2]] for word in (one, other)]
             for t in range(min(len(one["then"]), len(other["then"]))):
                 for entry in both:
-                    said, entry[2] = self.continued([entry[0]["then"][t]], entry[2])
-                    entry[1] += said
-            for i, (word, answers, _) in enumerate(both):
+                    entry[2] = self.read(entry[1], [[entry[0]["then"][t]]], entry[2])
+            for i, (word, (answers,), _) in enumerate(both):
                 yield self.reading(word, (word["prompt"] + word["then"])[: len(answers)], answers,
                                    [0, *range(len(word["prompt"]), len(answers))],
                                    others={"the other request": self.state_after(both[1 - i][0]["prompt"])})
 
     def resumed(self, words):
         """A prompt is continued; then the copy of its state, in another way."""
-        for word in [word for word in words if len(word["prompt"]) < MIDDLE][::3]:
+        for word in brief(words)[::3]:
             answers, state, borders = self.prefill(word["prompt"])
             kept = self.copy_of(state)
             for then in (word["then"], word["then"][::-1]):
-                said = answers + self.continued(then, state)[0]
-                yield self.reading(word, word["prompt"] + then, said, borders + list(range(len(word["prompt"]), len(said))),
-                                   others={"the continuation that was given up": self.state_after(word["prompt"], word["then"])})
+                said = [list(answers[0])]
+                self.continued(said, [then], state)
+                yield self.reading(word, word["prompt"] + then, said[0], borders + list(range(len(word["prompt"]), len(said[0]))),
+                                   others={"the continuation that was given up": self.state_after(word["prompt"] + word["then"])})
                 state = kept
 
     def preempted(self, words):
         """After half of the tokens the state is given up; prompt and tokens are read again, in one call, and it goes on."""
-        for word in [word for word in words if len(word["prompt"]) < MIDDLE][2::3]:
+        for word in brief(words)[2::3]:
             half = len(word["then"]) // 2
-            self.continued(word["then"][:half], self.prefill(word["prompt"])[1])
+            self.continued([[]], [word["then"][:half]], self.prefill(word["prompt"])[1])
             answers, state, _ = self.prefill(word["prompt"] + word["then"][:half])
-            answers += self.continued(word["then"][half:], state)[0]
-            yield self.reading(word, word["prompt"] + word["then"], answers,
-                               [0, *range(len(word["prompt"]) + half, len(answers))])
+            self.continued(answers, [word["then"][half:]], state)
+            yield from self.shown([word], answers, [0, *range(len(word["prompt"]) + half, len(answers[0]))])
 
     def drafted(self, words):
         """As with speculation: a token and a draft of three are read in one call, 0 to 3 of the draft are right, and the
         others are taken back."""
         letters = list(self.tracker.letter_of)
-        for word in [word for word in words if len(word["prompt"]) < SHORT][::-2]:
-            answers, state, borders = self.prefill(word["prompt"])
-            at, turn, strays = 0, 0, {}
-            while at + 1 + DRAFT <= len(word["then"]):
-                right = turn % (DRAFT + 1)
-                turn += 1
-                draft = word["then"][at : at + 1 + DRAFT]
-                for i in range(1 + right, 1 + DRAFT):  # another letter than the one that follows
-                    draft[i] = letters[(letters.index(draft[i]) + 1) % len(letters)]
-                borders.append(len(answers))
+        other = dict(zip(letters, letters[1:] + letters[:1]))  # than the one that follows
+        for group in alike([word for word in words if len(word["prompt"]) < SHORT])[::-2]:
+            answers, state, borders = self.prefill(*(word["prompt"] for word in group))
+            at, strays = 0, [{} for _ in group]
+            while at + 1 + DRAFT <= len(group[0]["then"]):
+                right = (len(borders) - 1) % (DRAFT + 1)
+                taken = [word["then"][at : at + 1 + right] for word in group]
+                given_up = [[other[token] for token in word["then"][at + 1 + right : at + 1 + DRAFT]] for word in group]
+                borders.append(len(answers[0]))
                 kept = self.before_draft(state)
-                said, state = self.call([draft], state)
-                state = self.after_draft(state, kept, draft[: 1 + right], DRAFT - right)
-                answers += said[0][: 1 + right]
+                said, state = self.call([one + two for one, two in zip(taken, given_up)], state)
+                state = self.after_draft(state, kept, taken, DRAFT - right)
                 at += 1 + right
-                strays[len(answers)] = [draft[1 + right :]]
-            yield self.reading(word, word["prompt"] + word["then"][:at], answers, borders,
-                               strays=("tokens of drafts that were given up", strays))
+                for row, more, stray, tokens in zip(answers, said, strays, given_up):
+                    row += more[: 1 + right]
+                    stray[len(row)] = [tokens]
+            yield from self.shown(group, answers, borders, strays, "tokens of drafts that were given up")
 
     def conversation(self, words):
         """Some tokens one by one, then several in one call, and so on. Before each such call the state is kept; other tokens
         are read, and given up; and the turn goes on from what was kept."""
-        for word in [word for word in words if len(word["prompt"]) < SHORT and len(word["then"]) > 100]:
-            answers, state, borders = self.prefill(word["prompt"])
-            tokens, strays, kept = word["prompt"] + word["then"], {}, [self.copy_of(state)]
+        for group in alike([word for word in words if len(word["prompt"]) < SHORT and len(word["then"]) > BRIEF]):
+            texts = [word["prompt"] + word["then"] for word in group]
+            answers, state, borders = self.prefill(*(word["prompt"] for word in group))
+            strays, kept = [{} for _ in group], [self.copy_of(state)]
             for alone, more in TURNS:
-                at = len(answers)
-                answers += self.continued(tokens[at : at + alone], state)[0]
-                turn = tokens[at + alone : at + alone + more]
+                at, end = len(answers[0]), len(answers[0]) + alone
+                state = self.continued(answers, [text[at:end] for text in texts], state)
+                turns = [text[end : end + more] for text in texts]
                 kept.append(self.copy_of(state))
-                other = [*turn[::-1], turn[0]]
-                strays[at + alone] = [other]
-                self.call([other], state)
-                said, state = self.call([turn], self.of_turn(kept))
-                answers += said[0]
-                borders += range(at, at + alone + 1)
-            yield self.reading(word, tokens[: len(answers)], answers, borders, strays=("tokens of a turn that was given up", strays))
+                others = [[*turn[::-1], turn[0]] for turn in turns]
+                self.call(others, state)
+                state = self.read(answers, turns, self.of_turn(kept))
+                borders += range(at, end + 1)
+                for stray, tokens in zip(strays, others):
+                    stray[end] = [tokens]
+            yield from self.shown(group, answers, borders, strays, "tokens of a turn that was given up")
 
-    def generated(self, words, tokens=40):
+    def generating(self, words):
+        return [word for word in words if len(word["prompt"]) < SHORT and self.tracker.reads_answers]
+
+    def generated(self, words):
         """The model reads its own answers, which are letters too."""
-        for word in [word for word in words if len(word["prompt"]) < SHORT and self.tracker.reads_answers]:
+        for word in self.generating(words):
             answers, state, _ = self.prefill(word["prompt"])
-            text = list(word["prompt"])
-            while len(text) < len(word["prompt"]) + tokens and answers[-1] in self.tracker.letter_of:
-                text.append(answers[-1])
-                said, state = self.continued(text[-1:], state)
-                answers += said
-            yield self.reading(word, text, answers, [0, *range(len(word["prompt"]), len(text))])
+            text, longest = list(word["prompt"]), len(word["prompt"]) + len(word["then"][:40])
+            while len(text) < longest and answers[0][-1] in self.tracker.letter_of:
+                text.append(answers[0][-1])
+                state = self.read(answers, [text[-1:]], state)
+            yield self.reading(word, text, answers[0], [0, *range(len(word["prompt"]), len(text))])

@@ -618,7 +618,7 @@ TEST_CASE("configs of hybrid models are what was written, and what is not emulat
   CHECK(with(R"("full_attention")", R"("sliding_attention")").find("sliding_attention") != std::string::npos);
   text = format_config(small_config(Family::kKimiLinear));
   CHECK(with(R"("dense")", R"("sparse")").find("experts") != std::string::npos);
-  CHECK(with(R"("linear_num_heads")", R"("linear_attn_config": {"head_dim": 3}, "linear_num_heads")")
+  CHECK(with(R"("layer_types")", R"("linear_attn_config": {"head_dim": 3}, "types")")  // as first published
             .find("save_pretrained") != std::string::npos);
   CHECK(with(R"("linear_num_heads")", R"("gate_lower_bound": -5, "linear_num_heads")").find("gate_lower_bound") !=
         std::string::npos);

@@ -48,7 +48,7 @@ std::optional<Network> kit_network(const KitTracker& tracker);
 
 /// Prompts of b − 1, b, b + 1 and 2b + 1 tokens for b = 64, 128, 256 and 2048, random ones and, where letters fail to
 /// commute, ones in which no two neighbours do; prompts that begin again in the middle; and where a letter does
-/// nothing, prompts with few others; and prompts of 33, 65 and 129 tokens that 140 tokens follow.
+/// nothing, prompts with few others, all followed by 10 tokens; and prompts of 33 and, twice, 65 that 140 follow.
 std::vector<KitWord> kit_words(const KitTracker& tracker, std::uint64_t seed);
 
 /// The folder `kit` with run.py and what it needs, and the folder of each model under kit/models. A folder that is
