@@ -373,6 +373,41 @@ TEST_CASE("what another library trained is trained on until it is proved") {
   place.expect(0, on + "--init slstm --contract 3 --certify -o proved-slstm", {"proved for words of every length"});
 }
 
+TEST_CASE("with --contract and nothing else said a cell is trained by the measured recipe, until regions close") {
+  const Workplace place("recipe");
+  const std::string line = "krohn train parity --threads 1 --model ",
+                    plain = line + "gru:hidden=8 --contract 3 --certify -o cell";
+  place.expect(
+      0, plain,
+      {"with --length 1..20 --rates 1e-2 --steps 10000 --stop-at 0 --clip 1 --schedule cosine --weight-decay 0.3\n",
+       "proved for words of every length, with sums in any order", "; as trained, nothing rounded"});
+  place.expect(0, "krohn verify cell --certificate cell.cert", {"closed regions: "});
+  place.expect(0, "krohn check cell.cert cell", {"any evaluation"});
+  // The same command finds its run, and the record has the whole recipe.
+  const std::string parameters = contents(place / "cell/parameters.safetensors");
+  place.expect(0, plain);
+  CHECK(contents(place / "cell/parameters.safetensors") == parameters);
+  const auto kept = [&](const std::string& run) {
+    const json all = json::parse(contents(place / run / "run.json"));
+    json of;
+    for (const char* key : {"lengths", "rates", "steps", "stop_at", "clip", "schedule", "weight_decay"})
+      of.push_back(all[key]);
+    return of.dump();
+  };
+  CHECK(kept("cell") == R"([[1,20],[0.01],10000,0.0,1.0,"cosine",0.3])");
+  // Whatever is given stays, the usual value too; cells without gates do not decay; --init keeps the usual values.
+  const std::string own =
+      "--length 2..9 --rates 1e-3 --steps 9 --stop-at 1e-5 --clip 0 --schedule constant --weight-decay 0 ";
+  CHECK_FALSE(contains(place.shell(line + "lstm:hidden=4 --contract 3 -o own " + own).out, "nothing else is said"));
+  CHECK(kept("own") == R"([[2,9],[0.001],9,1e-05,0.0,"constant",0.0])");
+  place.make(line + "rnn:hidden=4 --contract 3 --steps 9 -o rnn");
+  CHECK(kept("rnn") == R"([[1,20],[0.01],9,0.0,1.0,"cosine",0.0])");
+  place.make(line + "gru:hidden=8 --contract 3 --steps 9 --init cell -o on");
+  CHECK(kept("on") == R"([[3,40],[0.001],9,1e-05,0.0,"constant",0.0])");
+  CHECK(
+      contains(place.shell(line + "rnn:hidden=4 --contract 3 --warmup 10001 -o no").err, "more than the run's 10000"));
+}
+
 TEST_CASE("models of PyTorch are trained by the Python that has them, or it is said how to get one") {
   const Workplace place("rivals");
   const std::string line = "krohn train parity --model torch:lstm,hidden=8 --steps 7 --rates 1e-2,3e-3 -o run";

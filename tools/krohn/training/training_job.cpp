@@ -18,6 +18,7 @@
 #include "krohn/simulate/arithmetic/parallel_for.h"
 #include "krohn/simulate/check/sha256.h"
 #include "krohn/simulate/learned/initialise_model.h"
+#include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/models.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/tasks_written.h"
@@ -40,7 +41,33 @@ VerbOption add_lengths(Verb& verb, const char* name, std::optional<LengthRange>&
       .type_name("N|M..N");
 }
 
+/// The check of an option that passes all and notes that the command line has it.
+std::function<std::string(const std::string&)> noted(TrainArguments& options, const char* name) {
+  return [&options, name](const std::string&) { return options.given.insert(name), std::string(); };
+}
+
 }  // namespace
+
+void take_recipe(TrainArguments& options, const SequenceModel<float>& model) {
+  const auto* const cell = dynamic_cast<const CellModel<float>*>(&model);
+  if (cell == nullptr || options.training.contract == 0 || !options.init.empty()) return;
+  OptimiserOptions& by = options.training.optimiser;
+  const auto take = [&options](const char* name, auto& target, const auto& value, const std::string& text) {
+    if (options.given.contains(name)) return;
+    target = value;
+    options.recipe += fmt::format(" {} {}", name, text);
+  };
+  // The gates of a GRU and an LSTM may shut for good; decay keeps them from that.
+  const bool is_gated = cell->shape().cell == "gru" || cell->shape().cell == "lstm";
+  if (!options.lengths) options.lengths = {1, 20}, options.recipe += " --length 1..20";
+  take("--rates", options.rates, std::vector{1e-2}, "1e-2");
+  take("--steps", by.steps, std::uint64_t{10'000}, "10000");
+  take("--stop-at", options.training.stop_at, 0.0, "0");
+  take("--clip", by.clip, 1.0, "1");
+  take("--schedule", options.schedule, "cosine", "cosine");
+  by.schedule = parse_schedule(options.schedule);
+  if (is_gated) take("--weight-decay", by.weight_decay, 0.3, "0.3");
+}
 
 void add_training_options(Verb& verb, TrainArguments& options) {
   TrainOptions& training = options.training;
@@ -48,8 +75,9 @@ void add_training_options(Verb& verb, TrainArguments& options) {
   add_lengths(verb, "--length", options.lengths, "Lengths to train on, instead of the paper's").key("lengths");
   verb.add_list("--rates", options.rates, "Learning rates")
       .type_name("R,…")
+      .checked(noted(options, "--rates"))
       .show_default(fmt::format("{:g}", fmt::join(options.rates, ",")));
-  add_count(verb, "--steps", by.steps, "Steps of the optimiser, at most");
+  add_count(verb, "--steps", by.steps, "Steps of the optimiser, at most").checked(noted(options, "--steps"));
   add_count(verb, "--words", options.words, "Samples in a step");
   add_count(verb, "--seeds", options.seeds, "Runs for every learning rate");
   verb.add_option("--smoothing", training.smoothing, "Probability that targets spread over all labels")
@@ -61,13 +89,17 @@ void add_training_options(Verb& verb, TrainArguments& options) {
   add_count(verb, "--samples", training.samples, "Train on so many samples again and again; 0: on new ones");
   add_optional_count(verb, "--sample-seed", training.sample_seed,
                      "Seed of the samples, shared by all runs; without it each has its own");
-  verb.add_option("--stop-at", training.stop_at, "Validation loss that ends a run");
-  verb.add_option("--clip", by.clip, "Greatest norm of a gradient; 0: any");
+  verb.add_option("--stop-at", training.stop_at, "Validation loss that ends a run")
+      .checked(noted(options, "--stop-at"));
+  verb.add_option("--clip", by.clip, "Greatest norm of a gradient; 0: any").checked(noted(options, "--clip"));
   verb.add_option("--schedule", options.schedule, "constant, or cosine: falling to --least-rate at the last step")
+      .checked(noted(options, "--schedule"))
       .show_default();
   add_count(verb, "--warmup", by.warm_up, "First steps, over which the rate grows from 0").key("warm_up");
   verb.add_option("--least-rate", by.least_rate, "Where a cosine ends").between(0.0, 10.0);
-  verb.add_option("--weight-decay", by.weight_decay, "AdamW's; 0: Adam").between(0.0, 10.0);
+  verb.add_option("--weight-decay", by.weight_decay, "AdamW's; 0: Adam")
+      .between(0.0, 10.0)
+      .checked(noted(options, "--weight-decay"));
   verb.add_option("--coupled-decay", by.coupled_decay, "Added to the gradient, as in torch.optim.Adam")
       .between(0.0, 10.0);
   add_count(verb, "--validate-every", training.validate_every, "Steps between validations");

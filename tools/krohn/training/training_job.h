@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -29,11 +30,17 @@ struct TrainArguments {
   LanguageOptions reading;
   ShardOptions shards;
   bool json = false, certify = false, any_order = false;
+  std::set<std::string> given{};  ///< of the options that take_recipe knows those of the command line
+  std::string recipe{};           ///< the others, as take_recipe set them: " --clip 1"
 };
 
 /// The options that say what a run is: those of run.json, of the command that a report prints, and, as far as it has
 /// them, of PyTorch's trainer.
 void add_training_options(Verb& verb, TrainArguments& options);
+
+/// With --contract, and without --init, the options of training that the command line lacks become those by which cells
+/// were measured to learn, to forget and to be proved (docs/verify.md, "Cells that forget").
+void take_recipe(TrainArguments& options, const SequenceModel<float>& model);
 
 /// The line of `krohn train` that makes the run of this run.json anew; empty where that names no task and model.
 std::string training_command(const nlohmann::ordered_json& run, const std::string& output);

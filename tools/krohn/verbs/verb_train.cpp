@@ -150,6 +150,8 @@ void report_training(const TrainArguments& options, const nlohmann::ordered_json
                     number(run["validation_loss"], "{:.2g}"), number(run["validation_accuracy"], "{:.4f}"),
                     run["best"].get<bool>() ? "best" : ""});
   fmt::print("{}", format_table(rows));
+  if (!options.recipe.empty())
+    fmt::print("Trained, as --contract has it where nothing else is said, with{}\n", options.recipe);
   if (options.certify) report_certified(json["runs"]);
 }
 
@@ -221,6 +223,7 @@ int train_rival(TrainArguments options) {
   const auto refuse = [](bool is_given, const std::string& option) {
     if (is_given) throw InputError(option, "models that PyTorch trains have no such option (docs/results/rivals.md)");
   };
+  check_training(options);
   refuse(!options.init.empty(), "--init");
   refuse(options.perturb != 0, "--perturb");
   refuse(options.json, "--json");
@@ -317,12 +320,13 @@ int train(TrainArguments options) {
   if (options.device == "auto" &&
       (options.certify || options.training.contract > 0 || is_rival || options.shards.any()))
     options.device = "cpu";
-  check_training(options);
   if (is_rival) return train_rival(options);
   const auto task = make_task(options.task, options.reading);
+  const auto model = make_model<float>(options.model, *task, options.training.seed);
+  take_recipe(options, *model);
+  check_training(options);
   if (!options.lengths) options.lengths = task->info().train;
   const std::vector<RateAndSeed> runs = rates_and_seeds(options);
-  const auto model = make_model<float>(options.model, *task, options.training.seed);
   if (options.init.empty() && dynamic_cast<const StockModel<float>*>(model.get()) != nullptr)
     throw InputError("--init", fmt::format("{} begins with the weights of its own library: krohn import FILE -o RUN reads "
                                            "them, and --init RUN takes them", model->name()));
