@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <utility>
 

@@ -48,7 +48,7 @@ Numbers<Real> transposed(const Real* from, std::size_t rows, std::size_t stride,
 /// where the step is no such product.
 template <class Real>
 bool multiplied_back(const Step& step, StepAdjoint<Real> numbers) {
-  constexpr std::size_t kLeast = 64;  // of fewer numbers products take longer than the loops
+  constexpr std::size_t kLeast = 64;  // numbers of the matrix; smaller ones are left to the loops
   const std::size_t words = step.extents[3], outputs = step.extents[2], terms = step.terms;
   if (step.function != StepFunction::kDot || outputs * terms < kLeast) return false;
   const std::size_t m = step.of[0].strides[3] == 0 ? 0 : 1;
@@ -152,7 +152,7 @@ void OperationsGradient<Real>::add_to(Layout& space, std::uint32_t list) const {
 
 template <class Real>
 typename OperationsGradient<Real>::Run OperationsGradient<Real>::run_of(std::uint32_t list, const Layout& space) const {
-  Run run{list, step_of(at(list), lists_.function(list)), adjoint_of<Real>(lists_.function(list))};
+  Run run{list, step_of(at(list), lists_.function(list)), nullptr, adjoint_of<Real>(lists_.function(list))};
   Step& step = run.step;
   std::copy(step.extents + 1, step.extents + 4, step.extents);
   step.extents[3] = static_cast<std::uint32_t>(space.lanes);
@@ -169,6 +169,7 @@ typename OperationsGradient<Real>::Run OperationsGradient<Real>::run_of(std::uin
     operand.term *= by;
     operand.first = static_cast<std::uint32_t>(from.first[of]) + operand.first * by;
   }
+  run.forward = forward_of<Real>(step);
   return run;
 }
 
@@ -339,13 +340,13 @@ class OperationsGradient<Real>::Reading {
     numbers.of[static_cast<std::size_t>(Space::kConstant)] = model_.fixed_values_.data();
     numbers.of[static_cast<std::size_t>(Space::kWord)] = numbers.own = values;
     for (const Run& run : here.width->runs)
-      if (is_needed(run, here)) forward_of<Real>(run.step)(run.step, numbers);
+      if (is_needed(run, here)) run.forward(run.step, numbers);
     const Real* const logits = values + layout.first[model_.operations_.logits];
     for (const std::uint32_t lane : here.asked)
       for (std::uint32_t label = 0; label < labels(); ++label) logits_.push_back(logits[label * layout.lanes + lane]);
   }
 
-  /// What is remembered before a letter.
+  /// Fills the memory before a letter.
   void remember(std::size_t t, Real* to, Noise* noise) const {
     const std::size_t lanes = positions_[t].width->layout.lanes;
     Real* end = to;

@@ -49,6 +49,7 @@ class OperationsGradient {
   struct Run {
     std::uint32_t list = 0;
     Step step;
+    StepKernel<Real> forward = nullptr;
     StepAdjointKernel<Real> adjoint = nullptr;
   };
 

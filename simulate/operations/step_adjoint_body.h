@@ -35,7 +35,7 @@ inline void for_adjoint_places(const Step& step, const Body& body) {
       }
 }
 
-/// What the gradient g by y = f(a, b) gives to a and to b. Where two numbers are equally great, b is taken.
+/// The gradients by a and by b that follow from the gradient g by y = f(a, b). Where two numbers are equally great, b is taken.
 template <class Format, StepFunction kFunction, class V>
 inline std::pair<V, V> partials(const V& a, const V& b, const V& y, const V& g) {
   using enum StepFunction;
@@ -105,7 +105,7 @@ inline V plus_product(const V& sum, const V& a, const V& b) {
   return sum + a * b;
 }
 
-/// Of a factor with numbers for every word, beside one for all words or for every word, too.
+/// The gradient by a factor with numbers for every word, beside one for all words or for every word, too.
 template <class V, class Real>
 void word_factor_adjoint(const Step& step, const StepAdjoint<Real>& numbers, std::size_t v) {
   const StepOperand &own = step.of[v], &other = step.of[1 - v];
@@ -156,7 +156,7 @@ void word_factor_adjoint(const Step& step, const StepAdjoint<Real>& numbers, std
   });
 }
 
-/// Of a factor that is one for all words: sums over these, of eight terms at a time.
+/// The gradient by a factor that is one for all words: sums over these, of eight terms at a time.
 template <class V, class Real>
 void constant_factor_adjoint(const Step& step, const StepAdjoint<Real>& numbers, std::size_t v) {
   const StepOperand &own = step.of[v], &other = step.of[1 - v];

@@ -217,7 +217,7 @@ TEST_CASE("numbers that a file does not have are fixed, and stay so in files") {
     }
     return fixed;
   };
-  // Of the sigmoid of one logit the other one's row is 0; torch.nn.RNN without biases, and a read-out without one.
+  // A read-out of one logit, whose other row is 0, without a bias, behind torch.nn.RNN without biases.
   const TensorFile tensors{{{"emb.weight", make_tensor(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2})},
                             {"rnn.weight_ih_l0", make_tensor(std::vector<float>{0, 1, 1, 0}, {2, 2})},
                             {"rnn.weight_hh_l0", make_tensor(std::vector<float>{1, 0, 0, 1}, {2, 2})},

@@ -38,8 +38,8 @@ struct TrainArguments {
 /// them, of PyTorch's trainer.
 void add_training_options(Verb& verb, TrainArguments& options);
 
-/// With --contract, and without --init, the options of training that the command line lacks become those by which cells
-/// were measured to learn, to forget and to be proved (docs/verify.md, "Cells that forget").
+/// With --contract, and without --init, the options of training that the command line lacks become those of
+/// docs/verify.md, "Cells that forget".
 void take_recipe(TrainArguments& options, const SequenceModel<float>& model);
 
 /// The line of `krohn train` that makes the run of this run.json anew; empty where that names no task and model.

@@ -132,7 +132,7 @@ class Run:
         They are of fp32, as krohn trains them. Numbers that krohn does not read, of letters that the language does not have
         say, stay as they are; what krohn reads and they do not have, the bias of a layer without one, training leaves alone.
         Raises InputError where training moved two numbers apart that are one in the tensors, as in a read-out that shares the
-        embedding's weights."""
+        embedding's weights, and where certify=True rounded a cell to numbers that they do not have."""
         if self._imported is None:
             raise _krohn.InputError(f"{self.folder}: not made by krohn.import_model, which knows the tensors' own names")
         weights, asked = self._imported
