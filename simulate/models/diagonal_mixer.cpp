@@ -35,10 +35,7 @@ class DiagonalMixer : public Mixer<Real> {
     fill_normal(weights[kIn], random, 1 / std::sqrt(static_cast<double>(shape_.width)));
     if (shape_.taps > 0) fill_uniform(weights[kTaps], 1 / std::sqrt(static_cast<double>(shape_.taps)), random);
     fill_normal(weights[kSelect], random, 1 / std::sqrt(channels));
-    for (Real& bias : weights[kStep]) {  // softplus of it is log-uniform in [10⁻³, 10⁻¹], as in Mamba
-      const double step = stated::exp(stated::log(1e-3) + uniform(random) * stated::log(1e2));
-      bias = static_cast<Real>(stated::log(stated::expm1(step)));
-    }
+    for (Real& bias : weights[kStep]) bias = static_cast<Real>(first_step(random));
     for (std::size_t i = 0; i < shape_.states; ++i)
       std::fill_n(weights[kDecay].begin() + static_cast<std::ptrdiff_t>(i * shape_.channels), shape_.channels,
                   static_cast<Real>(stated::log((shape_.fixed ? 0.1 : 1.0) * static_cast<double>(i + 1))));

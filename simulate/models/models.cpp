@@ -232,7 +232,8 @@ struct UsualName {
 };
 
 /// Other names of these families, or of special cases.
-constexpr std::array<UsualName, 4> kUsualNames = {{{"mamba", "diagonal", ""},
+constexpr std::array<UsualName, 5> kUsualNames = {{{"mamba", "diagonal", ""},
+                                                   {"gated-deltanet", "delta", "decay,gate"},
                                                    {"s4d", "diagonal", "fixed,complex"},
                                                    {"lru", "diagonal", "fixed,complex"},
                                                    {"deltanet", "deltaproduct", "reflections=1"}}};
@@ -275,6 +276,16 @@ std::vector<ModelFamily> model_families() {
       {"rnn-relu:…", "h ← relu(W x + b + U h + c)", "Le et al. 2015"},
       {"gru:…", "gated recurrent units, as torch.nn.GRU", "Cho et al. 2014"},
       {"lstm:…", "long short-term memory, as torch.nn.LSTM", "Hochreiter & Schmidhuber 1997"}};
+  for (const StockKind& kind : stock_kinds()) {
+    if (kind.complete == nullptr) continue;
+    std::string pattern = fmt::format("{}:layers=L,width=D,mlp=UNITS,bare", kind.name.substr(kind.name.find('-') + 1));
+    for (const StockNumber& number : kind.numbers)
+      if (number.type == StockNumber::Type::kSize)
+        pattern += fmt::format(",{}=N", number.name);
+      else if (number.type == StockNumber::Type::kFlag)
+        pattern += fmt::format(",{}", number.name);
+    families.push_back({std::move(pattern), std::string(kind.description), std::string(kind.source)});
+  }
   for (const UsualName& each : kUsualNames)
     families.push_back(
         {fmt::format("{}:…", each.name), fmt::format("{}:{}, by its usual name", each.family, each.parts), ""});
@@ -329,7 +340,6 @@ std::unique_ptr<SequenceModel<Real>> make_model(std::string_view given, Letter l
   const std::string wanted = name.substr(0, name.find(':'));
   for (const Family<Real>& family : kFamilies<Real>)
     if (family.name == wanted) return family.make(name, letters, labels, seed);
-  // Layers of other libraries: read from files, never begun here, and so in no list of families to train.
   if (find_stock_kind(wanted) != nullptr)
     return made<Real, StockModel<Real>, parse_stock_shape>(name, letters, labels, seed);
   unknown_family(given, wanted);

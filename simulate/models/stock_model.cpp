@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
@@ -27,6 +29,9 @@ void require_fit(const StockShape& shape, const ModelParts& parts) {
   const auto has = [&](const char* name) { return shape.numbers.contains(name); };
   if (has("groups") && shape.count("heads") % shape.count("groups") != 0)
     parts.refuse(fmt::format("{} groups do not divide {} heads", shape.count("groups"), shape.count("heads")));
+  for (const auto& [name, heads] : shape.numbers)
+    if (name.ends_with("-heads") && shape.count("heads") % static_cast<std::size_t>(heads) != 0)
+      parts.refuse(fmt::format("{} {} do not divide {} heads", heads, name, shape.count("heads")));
   for (const StockStep& step : stock_steps(shape))
     if (shape.kind == "stock-slstm" && step.kind == StockStep::Kind::kLayer && step.taken % shape.count("heads") != 0)
       parts.refuse(fmt::format("{} heads do not divide a width of {}", shape.count("heads"), step.taken));
@@ -48,34 +53,42 @@ std::string take_forward(std::string& name) {
 StockShape parse_stock_shape(std::string_view text) {
   std::string others(text);
   const std::string forward = take_forward(others);
+  const StockKind* const kind = find_stock_kind(text.substr(0, text.find(':')));
+  const bool is_new = kind != nullptr && !text.starts_with(kind->name);
   ModelParts parts(others,
-                   "a stack of another library's layers has layers=L,width=D,mlp=UNITS,residual,final-norm,norm-eps=X,"
-                   "logit-cap=C, or width=D,forward=PART/PART,norm-eps=X, "
-                   "and the numbers of its kind (docs/verify.md)");
-  const StockKind* const kind = find_stock_kind(parts.family());
-  if (kind == nullptr) parts.refuse("no such kind of layer is known");
+                   is_new ? "layers of another library have layers=L,width=D,mlp=UNITS,bare (without norms and "
+                            "residuals),norm-eps=X,logit-cap=C and the numbers of their kind (`krohn train --model "
+                            "list`)"
+                          : "a stack of another library's layers has "
+                            "layers=L,width=D,mlp=UNITS,residual,final-norm,norm-eps=X,"
+                            "logit-cap=C, or width=D,forward=PART/PART,norm-eps=X, "
+                            "and the numbers of its kind (docs/verify.md)");
+  if (kind == nullptr || (is_new && kind->complete == nullptr)) parts.refuse("no such kind of layer is known");
   StockShape shape = usual_stock_shape(*kind);
-  shape.width = parts.count("width").value_or(shape.width);
+  shape.width = parts.count("width").value_or(is_new ? 32 : shape.width);
   shape.forward = forward;
   if (forward.empty()) {
     shape.layers = parts.count("layers", 1, 1024).value_or(shape.layers);
     shape.mlp = parts.count("mlp", 0, 1 << 16).value_or(shape.mlp);
-    shape.residual = parts.has("residual");
-    shape.final_norm = parts.has("final-norm");
+    shape.residual = is_new ? !parts.has("bare") : parts.has("residual");
+    shape.final_norm = is_new ? shape.residual : parts.has("final-norm");
   }
   shape.norm_epsilon = parts.positive("norm-eps").value_or(shape.norm_epsilon);
   shape.logit_cap = parts.positive("logit-cap", 1e6).value_or(0);
+  const std::map<std::string, double, std::less<>> usual = std::exchange(shape.numbers, {});
   for (const StockNumber& number : kind->numbers) {
-    double& own = shape.numbers.find(number.name)->second;
+    std::optional<double> given;
     if (number.type == StockNumber::Type::kFlag)
-      own = parts.has(number.name) ? 1 : 0;
+      given = parts.has(number.name) ? std::optional(1.0) : std::nullopt;
     else if (number.type == StockNumber::Type::kReal)
-      own = parts.positive(number.name, 1e6).value_or(number.usual);
+      given = parts.positive(number.name, 1e6);
     else
-      own = parts.count(number.name, number.name == "taps" ? 0 : 1, 1 << 16)
-                .value_or(static_cast<std::uint32_t>(number.usual));
+      given = parts.count(number.name, number.name == "taps" ? 0 : 1, 1 << 16);
+    if (given) shape.numbers.emplace(number.name, *given);
   }
   parts.require_all_taken();
+  if (is_new) kind->complete(shape);
+  shape.numbers.insert(usual.begin(), usual.end());
   require_fit(shape, parts);
   return shape;
 }
@@ -101,8 +114,16 @@ std::string to_string(const StockShape& shape) {
 }
 
 template <class Real>
-StockModel<Real>::StockModel(const StockShape& shape, Letter letters, std::uint32_t labels, std::uint64_t)
-    : Model(letters, labels, parts_of(shape, letters, labels)), shape_(shape) {}
+StockModel<Real>::StockModel(const StockShape& shape, Letter letters, std::uint32_t labels, std::uint64_t seed)
+    : Model(letters, labels, parts_of(shape, letters, labels)), shape_(shape) {
+  Random random(seed);
+  const std::vector<StockTensor> tensors = stock_tensors(shape, letters, labels);
+  for (std::size_t part = 0; part < tensors.size(); ++part) {
+    const std::span<Real> numbers = Model::part(part);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      numbers[i] = static_cast<Real>(first_number(tensors[part], i, random));
+  }
+}
 
 template <class Real>
 BatchLoss StockModel<Real>::loss(const TrainingBatch& batch, std::span<Real> gradient) const {

@@ -6,13 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <numbers>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "krohn/groups/base/distributions.h"
 #include "krohn/groups/base/random.h"
-#include "krohn/groups/base/stated_functions.h"
 #include "krohn/simulate/models/sequence_model.h"
 #include "krohn/simulate/tasks/task.h"
 
@@ -141,15 +140,6 @@ template <class Real>
 BatchLoss cross_entropy(std::span<Real> logits, std::uint32_t labels, std::span<const TrainingBatch::Target> targets,
                         std::span<const std::uint32_t> counts = {}, std::uint64_t all = 0);
 
-/// Uniform in [0, 1).
-inline double uniform(Random& random) { return static_cast<double>(random.next() >> 11) * 0x1p-53; }
-
-/// Uniform in ±spread.
-template <class Real>
-void fill_uniform(std::span<Real> numbers, double spread, Random& random) {
-  for (Real& number : numbers) number = static_cast<Real>(spread * (2 * uniform(random) - 1));
-}
-
 /// The noise of one reading of some words in one layer.
 class Noise {
  public:
@@ -171,14 +161,5 @@ class Noise {
   Random random_;
   double scale_;  ///< the sum's deviation is 2^16 / √3
 };
-
-/// Standard normal, times `deviation`. Box and Muller (1958).
-template <class Real>
-void fill_normal(std::span<Real> numbers, Random& random, double deviation = 1) {
-  for (Real& number : numbers) {
-    const double radius = std::sqrt(-2 * stated::log(1 - uniform(random)));
-    number = static_cast<Real>(deviation * radius * stated::cos(2 * std::numbers::pi * uniform(random)));
-  }
-}
 
 }  // namespace krohn

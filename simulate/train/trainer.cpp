@@ -110,10 +110,11 @@ Trainer::Trainer(const Task& task, std::string_view model, const TrainOptions& o
   if (!(options.contract >= 0) || !std::isfinite(options.contract))
     throw InputError("the weight by which a cell learns to contract is a number from 0 on");
   if (options.contract > 0 && !model_->reads_twice())
-    throw InputError(fmt::format(
-        "{} cannot be trained to contract: only cells (rnn, rnn-relu, gru, lstm) and imported layers can; leave "
-        "--contract out",
-        model_->name()));
+    throw InputError(
+        fmt::format("{} cannot be trained to contract: only cells (rnn, rnn-relu, gru, lstm) and layers of other "
+                    "libraries can; leave "
+                    "--contract out",
+                    model_->name()));
   if (prepare) prepare(*model_);
   kept_.assign(model_->parameters().begin(), model_->parameters().end());
   validation_.loss = INFINITY;

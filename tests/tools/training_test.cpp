@@ -336,7 +336,7 @@ TEST_CASE("a cell that does not forget disturbances is trained on until it does,
   CHECK(contains(place.shell(on + "proved --contract 3").err, "another run"));
   place.expect(2, line + "lstm:hidden=16 --init plain -o no",
                {"plain holds another model than lstm:layers=1,hidden=16,inputs=16; take --model gru:"});
-  CHECK(contains(place.shell(line + "bilinear --contract 3 -o no").err, "and imported layers can"));
+  CHECK(contains(place.shell(line + "bilinear --contract 3 -o no").err, "and layers of other libraries can"));
   CHECK(contains(place.shell(gru + "--contract 3 --device cuda -o no").err, "take --device cpu"));
   CHECK(contains(place.shell(gru + "--certify --any-order -o no").err, "add --contract 3"));
   CHECK(contains(place.shell(gru + "--contract 3 --certify --precision bf16 -o no").err, "add --any-order"));
@@ -371,6 +371,10 @@ TEST_CASE("what another library trained is trained on until it is proved") {
   write("stock/slstm");
   place.make("krohn import net.safetensors --as slstm --classes reject=0,accept=1 --against " + task + "-o slstm");
   place.expect(0, on + "--init slstm --contract 3 --certify -o proved-slstm", {"proved for words of every length"});
+  // Or it begins here, as its library begins it.
+  place.expect(0, on + "--model m2rnn:width=8,bare --contract 3 --certify -o new", {"stock-m2rnn:", "proved for words of every length"});
+  place.expect(0, "krohn verify new --certificate new.cert");
+  place.expect(0, "krohn check new.cert new");
 }
 
 TEST_CASE("with --contract and nothing else said a cell is trained by the measured recipe, until regions close") {

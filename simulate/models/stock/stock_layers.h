@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "krohn/automata/dfa/alphabet.h"
 #include "krohn/automata/dfa/dfa.h"
 #include "krohn/constructions/files/safetensors.h"
+#include "krohn/groups/base/random.h"
 #include "krohn/simulate/models/cells/cell_network.h"
 #include "krohn/simulate/prove/claims/operations.h"
 
@@ -39,10 +41,16 @@ struct StockShape {
   friend bool operator==(const StockShape&, const StockShape&) = default;
 };
 
+/// Number i of a tensor at the beginning of training.
+using FirstNumber = std::function<double(std::size_t i, Random& random)>;
+
 /// A tensor of a layer, under the name that its library gives it.
 struct StockTensor {
   std::string name;
   Shape shape;  ///< an extent of 0: this layer has none
+  /// As its library begins it. Null: a matrix [m, …] uniform within 1/√(the numbers of a row), as torch.nn.Linear; of a vector, what
+  /// is called weight 1 and all else 0.
+  FirstNumber first = {};
 };
 
 /// The facts about a kind besides its tensors.
@@ -56,8 +64,12 @@ struct StockNumber {
 struct StockKind {
   std::string_view name;
   std::vector<StockNumber> numbers;
-  /// Its tensors, by the names of the library.
-  std::vector<StockTensor> (*tensors)(const StockShape&);
+  /// Its tensors, by the names of the library, of layer number `layer` of the shape.
+  std::vector<StockTensor> (*tensors)(const StockShape& shape, std::uint32_t layer);
+  /// For a model to train: what it is, and the numbers of the layer that follow from its width and the other numbers,
+  /// where they are not given. Null: it begins with weights that are imported.
+  std::string_view description = {}, source = {};
+  void (*complete)(StockShape&) = nullptr;
 };
 
 const std::vector<StockKind>& stock_kinds();
@@ -82,11 +94,14 @@ std::vector<StockStep> stock_steps(const StockShape& shape);
 inline constexpr std::array<std::string_view, 6> kStockFunctions{"relu", "gelu", "gelu-tanh",
                                                                  "silu", "tanh", "sigmoid"};
 
-/// The kind of that name, or null.
+/// The kind of that name, with or without "stock-" before it, or null.
 const StockKind* find_stock_kind(std::string_view name);
 
 /// Every number of the kind at its usual value.
 StockShape usual_stock_shape(const StockKind& kind);
+
+/// The beginning of number i of a tensor.
+double first_number(const StockTensor& tensor, std::size_t i, Random& random);
 
 /// Every tensor of the stack: embedding.weight [letters, width], those of layers.0.mixer., …, layers.0.norm.weight,
 /// layers.0.mlp.…, norm.weight, or of part i of `forward` those of steps.i.; head.weight and head.bias.

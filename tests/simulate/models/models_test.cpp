@@ -578,7 +578,10 @@ const std::vector<const char*> kModels = {
     "fan:blocks=2,size=3,generator=4,norm=1", "fan:blocks=2,size=2,layers=2,mlp=3",
     "fan-released:blocks=2,size=3,norm=1.5", "fan-released:layers=2,blocks=2,size=2", "rnn:hidden=4,inputs=3",
     "rnn-relu:hidden=4,inputs=3", "gru:hidden=4,inputs=3", "gru:layers=2,hidden=3,one-hot,unbiased",
-    "lstm:hidden=3,inputs=2", "lstm:layers=2,hidden=3,one-hot"};
+    "lstm:hidden=3,inputs=2", "lstm:layers=2,hidden=3,one-hot", "mamba2:width=3,heads=2,states=2,taps=2",
+    "gated-deltanet:width=4,negative,mlp=3", "delta:bare,width=3,heads=1,reflections=2,taps=0",
+    "gla:width=4,rank=2,bare", "mlstm:width=4,layers=2", "slstm:width=4,taps=2",
+    "rwkv7:layers=2,width=4,decay-rank=2,rate-rank=2,gate-rank=2", "m2rnn:width=4,q-heads=1,bare"};
 
 /// Positions first … first + count − 1 of a batch.
 TrainingBatch part_of(const TrainingBatch& batch, std::uint32_t first, std::uint32_t count) {
@@ -714,15 +717,28 @@ TEST_CASE("models that do not fit are refused") {
   struct Fact {
     const char *name, *why;
   };
-  for (const auto& [name, why] :
-       {Fact{"lsmt", "Did you mean \"lstm\"?"}, Fact{"transformer", "deltanet"},
-        Fact{"bilinaer:full", "Did you mean \"bilinear\"?"}, Fact{"mamba:wdth=3", "\"wdth=3\" is not known"},
-        Fact{"bilinear:width=3", "\"width=3\" is not known"}, Fact{"deltaproduct:heads=3", "divide"},
-        Fact{"deltaproduct:reflections=0", "from 1 to"}, Fact{"deltaproduct:signed,signed", "twice"},
-        Fact{"deltaproduct:signed=1", "no value"}, Fact{"diagonal:rank=2", "fixed"}, Fact{"diagonal:states", "value"},
-        Fact{"diagonal:signed,complex", "leave signed out"}, Fact{"dense:size=100000", "from 1 to"},
-        Fact{"fan:norm=0.5", "below 1"}, Fact{"fan:mlp=8", "layers=2"}, Fact{"fan-released:norm=0.5", "below 1"},
-        Fact{"fan-released:size=1", "from 2 to"}})
+  for (const auto& [name, why] : {Fact{"lsmt", "Did you mean \"lstm\" or"},
+                                  Fact{"transformer", "deltanet"},
+                                  Fact{"bilinaer:full", "Did you mean \"bilinear\"?"},
+                                  Fact{"mamba:wdth=3", "\"wdth=3\" is not known"},
+                                  Fact{"bilinear:width=3", "\"width=3\" is not known"},
+                                  Fact{"deltaproduct:heads=3", "divide"},
+                                  Fact{"deltaproduct:reflections=0", "from 1 to"},
+                                  Fact{"deltaproduct:signed,signed", "twice"},
+                                  Fact{"deltaproduct:signed=1", "no value"},
+                                  Fact{"diagonal:rank=2", "fixed"},
+                                  Fact{"diagonal:states", "value"},
+                                  Fact{"diagonal:signed,complex", "leave signed out"},
+                                  Fact{"dense:size=100000", "from 1 to"},
+                                  Fact{"fan:norm=0.5", "below 1"},
+                                  Fact{"fan:mlp=8", "layers=2"},
+                                  Fact{"fan-released:norm=0.5", "below 1"},
+                                  Fact{"fan-released:size=1", "from 2 to"},
+                                  Fact{"gla:residual", "\"residual\" is not known"},
+                                  Fact{"slstm:width=5", "2 heads do not divide a width of 5"},
+                                  Fact{"m2rnn:heads=4,q-heads=3", "q-heads"},
+                                  Fact{"mamba2:groups=3", "3 groups"},
+                                  Fact{"gla:bare,mlp=4", "without residuals"}})
     CHECK_THROWS_WITH_AS(make_model<float>(name, 4, 3, 1), doctest::Contains(why), InputError);
   CHECK_THROWS_AS(make_model<float>("fan:blocks=1024,size=128", 4, 3, 1), LimitError);
   CHECK_THROWS_AS(make_model<float>("bilinear:hidden=16384,inputs=16384", 4, 3, 1), LimitError);
@@ -854,13 +870,84 @@ TEST_CASE("usual names stand for a family with some of its parts") {
        {Fact{"mamba", "diagonal"}, Fact{"mamba:signed,width=16", "diagonal:signed,width=16"},
         Fact{"s4d:width=16", "diagonal:fixed,complex,width=16"}, Fact{"lru", "diagonal:fixed,complex"},
         Fact{"deltanet", "deltaproduct:reflections=1"}, Fact{"deltanet:", "deltaproduct:reflections=1"},
-        Fact{"deltanet:width=16,heads=1", "deltaproduct:width=16,heads=1"}, Fact{"deltaproduct", "deltaproduct:"}}) {
+        Fact{"deltanet:width=16,heads=1", "deltaproduct:width=16,heads=1"}, Fact{"deltaproduct", "deltaproduct:"},
+        Fact{"gated-deltanet:taps=0", "delta:decay,gate,taps=0"},
+        Fact{"gla:width=16,bare", "stock-gla:width=16,heads=2,keys=4,values=8,rank=16"},
+        Fact{"gla:width=4,heads=4,bare", "stock-gla:width=4,heads=4,keys=1,values=1,rank=16"},
+        Fact{"mlstm", "stock-mlstm:width=32,residual,final-norm,heads=2,keys=8,values=16,cap=15"},
+        Fact{"rwkv7:width=16,values=3",
+             "stock-rwkv7:width=16,residual,final-norm,heads=2,keys=8,values=3,decay-rank=16,rate-rank=16,gate-rank=16,"
+             "eps=8e-05"}}) {
     CAPTURE(usual);
     CHECK(make_model<float>(usual, 2, 2, 1)->name() == make_model<float>(ours, 2, 2, 1)->name());
   }
   // Every name of the list makes a model, and the pattern of every family begins with one of them.
   for (const std::string& name : model_names()) CHECK_NOTHROW(make_model<float>(name, 2, 2, 1));
   CHECK(model_names().size() == model_families().size());
+}
+
+TEST_CASE("layers of other libraries begin as those of their libraries do") {
+  // What flash-linear-attention 0.6.0, transformers 5.24 and xlstm 2.0.6 give: bounds; mean and deviation.
+  struct Fact {
+    const char *model, *tensor;
+    double least, greatest, mean, deviation;
+  };
+  const double nothing = 0, eighth = 0.125, root = std::sqrt(3.0), any = 1e9;
+  for (const auto& [model, tensor, least, greatest, mean, deviation] :
+       {Fact{"gla", "q_proj.weight", -eighth, eighth, 0, eighth / root},
+        Fact{"gla", "gk_proj.1.weight", -0.25, 0.25, 0, 0.25 / root},
+        Fact{"gla", "gk_proj.1.bias", -0.25, 0.25, 0, 0.25 / root},
+        Fact{"gla", "g_norm_swish_gate.weight", 1, 1, 1, nothing},
+        Fact{"gated-deltanet", "q_conv1d.weight", -0.5, 0.5, 0, 0.5 / root},
+        Fact{"gated-deltanet:heads=1024,keys=1,values=1", "A_log", -any, std::log(16), std::log(16) - 1, 1},
+        Fact{"gated-deltanet:heads=1024,keys=1,values=1", "dt_bias", -6.9073, -2.2522, -4.58, 1.345},
+        Fact{"mamba2:heads=1024,per-head=1", "A_log", 0, std::log(16), 1.957, 0.65},
+        Fact{"mamba2", "conv1d.bias", -0.5, 0.5, 0, 0.5 / root},
+        Fact{"mamba2", "D", 1, 1, 1, nothing},
+        Fact{"mamba2", "in_proj.weight", -eighth, eighth, 0, eighth / root},
+        Fact{"mlstm:heads=4", "q.weight", -any, any, 0, 0.0791},
+        Fact{"mlstm:heads=4", "ogate_preact.weight", 0, 0, 0, nothing},
+        Fact{"mlstm:heads=4", "igate_preact.bias", -10, -10, -10, nothing},
+        Fact{"mlstm:heads=4", "fgate_preact.bias", 3, 6, 4.5, 1.1180},
+        Fact{"mlstm:heads=4", "out_proj.weight", -any, any, 0, 0.25},
+        Fact{"slstm", "fgate.weight", -any, any, 0, 0.1118},
+        Fact{"slstm", "slstm_cell._recurrent_kernel_", 0, 0, 0, nothing},
+        Fact{"slstm", "slstm_cell._bias_", -7, 5, -1.0227, 2.1939},
+        Fact{"slstm:cuda", "slstm_cell._bias_", -7, 5, -1.0227, 2.1939},
+        Fact{"slstm", "group_norm.weight", 0, 0, 0, nothing},
+        Fact{"rwkv7:layers=2", "x_r", 0.0031, 1, 0.1769, 0.16787},
+        Fact{"rwkv7:layers=2", "x_k", 0.0109, 1, 0.4197, 0.26855},
+        Fact{"rwkv7:layers=2", "x_a", 0.0140, 1, 0.4815, 0.28380},
+        Fact{"rwkv7:layers=2", "k_k", 0.66, 0.76, 0.71, 0.02932},
+        Fact{"rwkv7:layers=2", "r_proj.weight", -any, any, 0, eighth},
+        Fact{"rwkv7:layers=2", "k_proj.weight", -any, any, 0, 0.0125},
+        Fact{"rwkv7:layers=2", "o_proj.weight", 0, 0, 0, nothing},
+        Fact{"rwkv7:layers=2", "w_lora.lora.2.weight", -any, any, 0, 0.0125},
+        Fact{"rwkv7:layers=2", "w_lora.lora.2.bias", -8, 3, -2.5, 2.55647},
+        Fact{"rwkv7:layers=2", "a_lora.lora.2.bias", -0.69, 0.31, -0.19, 0.22435},
+        Fact{"rwkv7:layers=2", "g_norm.weight", 0.6155, 0.6156, 0.6156, nothing},
+        Fact{"m2rnn", "state_weight", 0, 1, 1.0 / 32, std::sqrt(31.0) / 32},
+        Fact{"gla", "../../embedding.weight", -any, any, 0, 1},
+        Fact{"gla", "../../head.bias", -eighth, eighth, 0, eighth / root}}) {
+    CAPTURE(model);
+    CAPTURE(tensor);
+    const std::string name = model, where = tensor;
+    const bool is_outer = where.starts_with("../../");
+    const auto made =
+        make_model<double>(name + (name.find(':') != std::string::npos ? "," : ":") + "width=64", 64, 64, 5);
+    const std::span<const double> numbers = made->tensor(is_outer ? where.substr(6) : "layers.0.mixer." + where);
+    REQUIRE(!numbers.empty());
+    double sum = 0, squares = 0;
+    for (const double x : numbers) {
+      CHECK_MESSAGE((x >= least - 1e-4 && x <= greatest + 1e-4), x);
+      sum += x;
+    }
+    const auto count = static_cast<double>(numbers.size());
+    for (const double x : numbers) squares += (x - sum / count) * (x - sum / count);
+    const double spread = std::sqrt(squares / count);
+    CHECK(std::abs(spread - deviation) <= 0.2 * deviation + 1e-12);
+    CHECK(std::abs(sum / count - mean) <= 4 * deviation / std::sqrt(count) + 1e-4);
+  }
 }
 
 // Stacked models: what words of a batch share is computed once for all that begin with it, which changes nothing.

@@ -17,7 +17,6 @@
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/closing/close_model.h"
 #include "krohn/simulate/models/models.h"
-#include "krohn/simulate/models/stock_model.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
@@ -327,9 +326,6 @@ int train(TrainArguments options) {
   check_training(options);
   if (!options.lengths) options.lengths = task->info().train;
   const std::vector<RateAndSeed> runs = rates_and_seeds(options);
-  if (options.init.empty() && dynamic_cast<const StockModel<float>*>(model.get()) != nullptr)
-    throw InputError("--init", fmt::format("{} begins with the weights of its own library: krohn import FILE -o RUN reads "
-                                           "them, and --init RUN takes them", model->name()));
   require_same_run(options, task->info().name, model->name(), runs);
   if (options.certify && options.training.contract == 0) require_roundable(*model, *task);
   if (options.shards.any()) return train_shard(options, *task, runs);
