@@ -13,6 +13,7 @@ import numpy as np
 from krohn.testing import horizon
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
+HAS_TRANSFORMERS = HAS_TORCH and importlib.util.find_spec("transformers") is not None
 
 
 def parity(spoil: float = 0.0) -> "dict[str, np.ndarray]":
@@ -324,6 +325,31 @@ class Imported(unittest.TestCase):
                 states = rnn(torch.nn.functional.one_hot(torch.tensor(words), 2).float())[0]
                 answers = (states @ tensors["head.weight"].T + tensors["head.bias"]).argmax(-1).numpy()
             self.assertEqual(bool((answers == words.cumsum(1) % 2).all()), spoil == 0.0)
+
+    @unittest.skipUnless(HAS_TRANSFORMERS, "transformers is not installed")
+    def test_layers_that_begin_here_are_their_libraries_own(self):
+        import torch
+        from safetensors.torch import load_file
+        from transformers import Mamba2Config, xLSTMConfig
+        from transformers.models.mamba2.modeling_mamba2 import Mamba2Mixer
+        from transformers.models.xlstm import modeling_xlstm
+
+        words = np.random.default_rng(6).integers(0, 2, size=(20, 40))
+        mamba2 = Mamba2Config(hidden_size=8, num_heads=2, head_dim=8, state_size=16, n_groups=1, num_hidden_layers=1)
+        layers = [("mamba2:width=8,bare", Mamba2Mixer(mamba2, 0))]
+        if hasattr(modeling_xlstm, "xLSTMLayer"):  # where xlstm is installed, transformers takes its classes
+            config = xLSTMConfig(hidden_size=16, embedding_dim=16, num_heads=2, num_hidden_layers=1, num_blocks=1)
+            layers.append(("mlstm:width=16,bare", modeling_xlstm.xLSTMLayer(config)))
+        for model, mixer in layers:
+            run = krohn.train("regex:(a|b)*abb", model=model, rates=[1e-2], length=(1, 20), steps=50, threads=1)
+            tensors = load_file(pathlib.Path(run.folder) / "parameters.safetensors")
+            own = {name.removeprefix("layers.0.mixer."): of for name, of in tensors.items() if name.startswith("layers.")}
+            mixer.load_state_dict(own)  # all of them, and no other
+            with torch.no_grad():
+                given = mixer(tensors["embedding.weight"][torch.tensor(words)])
+                given = given[0] if isinstance(given, tuple) else given
+                logits = given @ tensors["head.weight"].T + tensors["head.bias"]
+            np.testing.assert_allclose(run.logits(words), logits.numpy(), rtol=1e-4, atol=1e-4)
 
 
 if __name__ == "__main__":
