@@ -9,9 +9,26 @@
 
 namespace krohn {
 
+/// The layers of a small network by value. A kernel that has them among its parameters reads them as constants, which
+/// no store to memory can change: they take neither the cache nor a second look.
+template <class Number>
+struct FewLayers {
+  static constexpr std::uint32_t kMaxLayers = 3, kMaxStages = 16;
+
+  DeviceLayer<Number> layers[kMaxLayers];
+  LaneStage<Number> all_stages[kMaxStages];
+  std::uint32_t first_stage[kMaxLayers] = {};
+
+  KROHN_HOST_DEVICE const DeviceLayer<Number>& layer(std::uint32_t k) const { return layers[k]; }
+  KROHN_HOST_DEVICE const LaneStage<Number>* stages(std::uint32_t k) const { return all_stages + first_stage[k]; }
+};
+
 /// Plain pointers into one piece of memory, the device's or the processor's (gpu/networks/network_image.h).
 template <class Number>
 struct DeviceNetwork {
+  KROHN_HOST_DEVICE const DeviceLayer<Number>& layer(std::uint32_t k) const { return layers[k]; }
+  KROHN_HOST_DEVICE const LaneStage<Number>* stages(std::uint32_t k) const { return layers[k].program.stages; }
+
   const DeviceLayer<Number>* layers = nullptr;
   std::uint32_t layer_count = 0;
   std::uint32_t numbers = 0;  ///< of all layers
@@ -33,14 +50,14 @@ struct WordPlace {
 };
 
 /// Reads a letter: the state of the readout, or all bits for none. A layer whose context is unknown stays as it is, and
-/// decodes nothing.
-template <class D>
-KROHN_HOST_DEVICE std::uint32_t read_letter(const DeviceNetwork<typename D::Number>& network,
+/// decodes nothing. `layers`: the network, or its FewLayers.
+template <class D, class Layers>
+KROHN_HOST_DEVICE std::uint32_t read_letter(const DeviceNetwork<typename D::Number>& network, const Layers& layers,
                                             const WordPlace<typename D::Number>& word, std::uint32_t letter) {
   std::uint32_t context = letter, node = 0;
   for (std::uint32_t k = 0; k < network.layer_count; ++k) {
-    const auto& layer = network.layers[k];
-    const LaneStep<D> step(layer, word.numbers + layer.first_number, word.scratch);
+    const auto& layer = layers.layer(k);
+    const LaneStep<D> step(layer, layers.stages(k), word.numbers + layer.first_number, word.scratch);
     const std::uint32_t before = word.labels[k];
     std::uint32_t label = layer.program.labels;
     if (!step.holds(context)) {
@@ -75,8 +92,8 @@ struct WordOutcome {
 };
 
 /// Letters [position, position + count) of the random word with this key, compared at every letter.
-template <class D>
-KROHN_HOST_DEVICE void read_random_letters(const DeviceNetwork<typename D::Number>& network,
+template <class D, class Layers>
+KROHN_HOST_DEVICE void read_random_letters(const DeviceNetwork<typename D::Number>& network, const Layers& layers,
                                            const WordPlace<typename D::Number>& word, std::uint64_t key,
                                            std::uint64_t position, std::uint64_t count, WordOutcome& outcome) {
   const std::uint32_t per_block = letters_per_block(network.letters);
@@ -89,7 +106,7 @@ KROHN_HOST_DEVICE void read_random_letters(const DeviceNetwork<typename D::Numbe
       if (digit < skip) continue;
       ++position;
       outcome.state = network.next[std::uint64_t{outcome.state} * network.letters + letter];
-      outcome.answer = read_letter<D>(network, word, letter);
+      outcome.answer = read_letter<D>(network, layers, word, letter);
       if (outcome.answer == outcome.state) {
         ++outcome.right_letters;
         continue;
@@ -111,6 +128,8 @@ struct NetworkWordsJob {
   using Number = typename D::Number;
 
   DeviceNetwork<Number> network;
+  FewLayers<Number> few;
+  bool has_few = false;  ///< `few` are the network's layers
   std::uint64_t seed = 0, first_stream = 0, words = 0, position = 0, count = 0;
   Number* numbers = nullptr;
   std::uint32_t *codewords = nullptr, *labels = nullptr;
@@ -120,8 +139,9 @@ struct NetworkWordsJob {
   KROHN_HOST_DEVICE std::uint32_t work_numbers() const { return network.numbers + network.scratch; }
   KROHN_HOST_DEVICE std::uint32_t work_words() const { return 2 * network.layer_count; }
 
-  /// Reads word `item` in the place given, whatever that held before.
-  KROHN_HOST_DEVICE void read(std::uint64_t item, const Column<Number>& numbers_here,
+  /// Reads word `item` in the place given, whatever that held before, by `layers`, `few` or the network.
+  template <class Layers>
+  KROHN_HOST_DEVICE void read(const Layers& layers, std::uint64_t item, const Column<Number>& numbers_here,
                               const Column<std::uint32_t>& words_here) const {
     WordPlace<Number> word{numbers_here, numbers_here + network.numbers, words_here, words_here + network.layer_count};
     WordOutcome outcome;
@@ -138,7 +158,7 @@ struct NetworkWordsJob {
       }
       outcome = outcomes[item];
     }
-    read_random_letters<D>(network, word, random_key(seed, first_stream + item), position, count, outcome);
+    read_random_letters<D>(network, layers, word, random_key(seed, first_stream + item), position, count, outcome);
     for (std::uint32_t e = 0; e < network.numbers; ++e) numbers[e * words + item] = word.numbers[e];
     for (std::uint32_t k = 0; k < network.layer_count; ++k) {
       codewords[k * words + item] = word.codewords[k];
@@ -148,7 +168,8 @@ struct NetworkWordsJob {
   }
 };
 
-/// Starts the kernel, with the words' places in shared memory where they fit.
+/// Starts the kernel, with the words' places in shared memory where they fit. There small networks are read as
+/// FewLayers.
 template <class D>
 void cuda_read_words(const NetworkWordsJob<D>& job);
 

@@ -68,6 +68,9 @@ class WordSampler {
   WordSampler(Place place, const Network& network, const SampleOptions& options)
       : place_(place), options_(options), image_(network, options.form), automaton_(network.automaton) {
     job_.network = image_.put(place, bytes_);
+    const auto few = image_.few_layers(bytes_);
+    job_.has_few = few.has_value();
+    if (few) job_.few = *few;
   }
 
   SampleReport run(const std::vector<std::uint64_t>& lengths, std::uint64_t first_word) {
@@ -116,7 +119,14 @@ class WordSampler {
 #endif
     std::vector<Number> numbers(job_.work_numbers());
     std::vector<std::uint32_t> words(job_.work_words());
-    for (std::uint64_t item = 0; item < job_.words; ++item) job_.read(item, {numbers.data(), 1}, {words.data(), 1});
+    const auto read_all = [&](const auto& layers) {
+      for (std::uint64_t item = 0; item < job_.words; ++item)
+        job_.read(layers, item, {numbers.data(), 1}, {words.data(), 1});
+    };
+    if (job_.has_few)
+      read_all(job_.few);
+    else
+      read_all(job_.network);
   }
 
   void add_outcomes(LengthReport& row, bool is_last) {

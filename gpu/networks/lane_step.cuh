@@ -56,9 +56,10 @@ class LaneStep {
   using Number = typename D::Number;
   using Stage = LaneStage<Number>;
 
-  KROHN_HOST_DEVICE LaneStep(const DeviceLayer<Number>& layer, const Column<Number>& state,
+  /// `stages`: those of the layer's program, wherever they lie.
+  KROHN_HOST_DEVICE LaneStep(const DeviceLayer<Number>& layer, const Stage* stages, const Column<Number>& state,
                              const Column<Number>& scratch)
-      : layer_(layer), p_(layer.program), state_(state), scratch_(scratch) {}
+      : layer_(layer), p_(layer.program), stages_(stages), state_(state), scratch_(scratch) {}
 
   KROHN_HOST_DEVICE bool holds(std::uint32_t context) const { return p_.may_hold && context == p_.contexts; }
   KROHN_HOST_DEVICE std::uint32_t action_of(std::uint32_t context) const {
@@ -69,7 +70,7 @@ class LaneStep {
   KROHN_HOST_DEVICE void move(std::uint32_t action) const {
     const auto flags = p_.flags == nullptr ? 0U : static_cast<std::uint32_t>(p_.flags[action]);
     for (std::uint32_t s = 0; s < p_.stage_count; ++s) {
-      const Stage& stage = p_.stages[s];
+      const Stage& stage = stages_[s];
       // Ones, which leave other numbers as they are.
       if constexpr (D::kShortensFactors)
         if (stage.member_flag != 0 && (flags & stage.member_flag) == 0) continue;
@@ -303,6 +304,7 @@ class LaneStep {
 
   const DeviceLayer<Number>& layer_;
   const LaneProgram<Number>& p_;
+  const Stage* stages_;
   Column<Number> state_, scratch_;
 };
 

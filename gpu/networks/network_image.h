@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -93,6 +94,27 @@ class NetworkImage {
     const DeviceNetwork<Number> network = write(image);
     bytes.write(image.bytes());
     return network;
+  }
+
+  /// The layers by value, whose tables are in `bytes` (put). Nothing where they are too many.
+  std::optional<FewLayers<Number>> few_layers(const Buffer<std::byte>& bytes) const {
+    ImageWriter image(bytes.data());
+    const DeviceNetwork<Number> network = write(image);
+    const auto written = [&]<class T>(const T* place) {
+      return reinterpret_cast<const T*>(image.bytes().data() +
+                                        (reinterpret_cast<const std::byte*>(place) - bytes.data()));
+    };
+    if (network.layer_count > FewLayers<Number>::kMaxLayers) return std::nullopt;
+    FewLayers<Number> few;
+    std::uint32_t stages = 0;
+    for (std::uint32_t k = 0; k < network.layer_count; ++k) {
+      few.layers[k] = written(network.layers)[k];
+      few.first_stage[k] = stages;
+      const LaneProgram<Number>& program = few.layers[k].program;
+      if (stages + program.stage_count > FewLayers<Number>::kMaxStages) return std::nullopt;
+      for (std::uint32_t s = 0; s < program.stage_count; ++s) few.all_stages[stages++] = written(program.stages)[s];
+    }
+    return few;
   }
 
  private:

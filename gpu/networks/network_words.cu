@@ -25,7 +25,22 @@ __global__ void __launch_bounds__(kMaxThreads)
   auto* const words = reinterpret_cast<std::uint32_t*>(numbers + std::uint64_t{job.work_numbers()} * stride);
   const std::uint64_t column = large == nullptr ? threadIdx.x : first_item();
   for (std::uint64_t item = first_item(); item < job.words; item += item_stride())
-    job.read(item, {numbers + column, stride}, {words + column, stride});
+    job.read(job.network, item, {numbers + column, stride}, {words + column, stride});
+}
+
+constexpr std::size_t kMaxParameters = 4096;  // bytes that every driver takes
+
+/// The same for FewLayers, in shared memory, which is known here to be no other.
+template <class D>
+__global__ void __launch_bounds__(kMaxThreads)
+    read_words_of_few_layers(const __grid_constant__ NetworkWordsJob<D> job) {
+  using Number = typename D::Number;
+  static_assert(sizeof(job) <= kMaxParameters);
+  extern __shared__ __align__(16) unsigned char shared[];
+  auto* const numbers = reinterpret_cast<Number*>(shared);
+  auto* const words = reinterpret_cast<std::uint32_t*>(numbers + std::uint64_t{job.work_numbers()} * blockDim.x);
+  for (std::uint64_t item = first_item(); item < job.words; item += item_stride())
+    job.read(job.few, item, {numbers + threadIdx.x, blockDim.x}, {words + threadIdx.x, blockDim.x});
 }
 
 }  // namespace
@@ -37,7 +52,10 @@ void cuda_read_words(const NetworkWordsJob<D>& job) {
   unsigned threads = kMaxThreads;
   while (threads > kLeastThreads && bytes * threads > kSharedBytes) threads /= 2;
   if (bytes * threads <= kSharedBytes) {
-    read_words<D><<<blocks_for(job.words, threads), threads, bytes * threads>>>(job, nullptr, 0);
+    if (job.has_few)
+      read_words_of_few_layers<D><<<blocks_for(job.words, threads), threads, bytes * threads>>>(job);
+    else
+      read_words<D><<<blocks_for(job.words, threads), threads, bytes * threads>>>(job, nullptr, 0);
     return check_launch();
   }
   const unsigned blocks = blocks_for(std::min<std::uint64_t>(cuda_resident_threads() / 2, job.words), kMaxThreads);

@@ -83,7 +83,7 @@ class PositionJudge {
 
   KROHN_HOST_DEVICE PositionJudge(const LayerWord<D>& word, const Column<Number>& state, std::uint32_t automaton_state)
       : word_(word),
-        step_(word.network.layers[word.layer], state, state),
+        step_(word.network.layer(word.layer), word.network.stages(word.layer), state, state),
         codeword_(word.network.initial_codewords[word.layer]) {
     tally_.state = automaton_state;
   }

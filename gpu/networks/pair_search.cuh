@@ -65,7 +65,7 @@ struct MakeSuccessors {
     const std::uint32_t state = load(memory.records + (memory.first + item / memory.letters) * memory.words, word);
     const auto letter = static_cast<std::uint32_t>(item % memory.letters);
     const std::uint32_t right = network.next[std::uint64_t{state} * network.letters + letter];
-    if (read_letter<D>(network, word, letter) != right)
+    if (read_letter<D>(network, network, word, letter) != right)
       take_minimum(memory.failing, static_cast<unsigned long long>(item));
     store(right, word, memory.candidate_records + item * memory.words);
   }

@@ -1,6 +1,12 @@
+#include <algorithm>
+#include <array>
+
+#include "krohn/automata/cascades/holonomy.h"
+#include "krohn/constructions/build/builders.h"
 #include "krohn/gpu/device/device.h"
 #include "krohn/gpu/networks/device_arithmetic.cuh"
 #include "krohn/gpu/networks/device_place.h"
+#include "krohn/gpu/networks/network_image.h"
 #include "krohn/simulate/arithmetic/arithmetic.h"
 #include "krohn/simulate/evaluate/lanes/sample.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
@@ -313,6 +319,43 @@ TEST_CASE("the kernel's words are the evaluator's: every form alone and all toge
     CAPTURE(++seed);
     check_sample(network, sample_of({70}, 4, seed));
   }
+}
+
+TEST_CASE("networks of up to 3 layers and 16 stages are read by value, and all give the evaluator's words") {
+  std::vector<Network> networks = of_every_form();
+  // A counter that stops at n, and a letter that resets it: n layers.
+  for (State n = 1; n <= 6; ++n) {
+    std::vector<State> table;
+    for (State state = 0; state <= n; ++state) table.insert(table.end(), {std::min(state + 1, n), 0});
+    std::vector<Output> outputs;
+    std::vector<std::string> names;
+    for (State state = 0; state <= n; ++state) outputs.push_back(state), names.push_back(std::to_string(state));
+    const Dfa dfa =
+        Dfa::moore(Alphabet::of_characters("ab"), std::move(table), 0, std::move(outputs), std::move(names));
+    networks.push_back(cascade_network(dfa, holonomy_decomposition(dfa)));
+  }
+  std::array<int, 3> by_value{};  // within both, with more layers, with more stages
+  for (const Network& network : networks) {
+    Buffer<std::byte> bytes(Place::kProcessor);
+    const NetworkImage<Fp32> image(network, Form::kStructured);
+    const DeviceNetwork<float> whole = image.put(Place::kProcessor, bytes);
+    std::uint32_t stages = 0;
+    for (std::uint32_t k = 0; k < whole.layer_count; ++k) stages += whole.layers[k].program.stage_count;
+    const auto few = image.few_layers(bytes);
+    CHECK(few.has_value() == (whole.layer_count <= 3 && stages <= 16));
+    ++by_value[few ? 0 : whole.layer_count > 3 ? 1 : 2];
+    for (std::uint32_t k = 0; few && k < whole.layer_count; ++k) {
+      CHECK(few->layer(k).codewords == whole.layer(k).codewords);
+      CHECK(few->layer(k).program.dimension == whole.layer(k).program.dimension);
+      CHECK(few->layer(k).first_number == whole.layer(k).first_number);
+      for (std::uint32_t s = 0; s < whole.layer(k).program.stage_count; ++s) {
+        CHECK(few->stages(k)[s].kind == whole.stages(k)[s].kind);
+        CHECK(few->stages(k)[s].numbers == whole.stages(k)[s].numbers);
+      }
+    }
+    check_sample(network, sample_of({0, 40}, 3, 9));
+  }
+  for (const int count : by_value) CHECK(count > 0);
 }
 
 TEST_CASE("odd numbers of words and letters") {
