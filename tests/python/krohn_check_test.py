@@ -175,19 +175,11 @@ class Bounds(Case):
         lines = good.splitlines()
         deepest = max(range(1, len(lines) - 1), key=lambda i: json.loads(lines[i])["depth"])
         self.assertEqual(json.loads(lines[deepest])["depth"], 5)
-
-        def one_more(lines):
-            lines[deepest]["depth"] += 1
-        self.assert_verdict(REFUSED, self.edited(good, one_more))
-
-        def longer(lines):  # 7 letters: pairs of depth 5 then need a `next`
-            lines[0]["length"] += 1
-        self.assertNotEqual(self.verdict(self.edited(good, longer)), ESTABLISHED)
+        self.assert_verdict(REFUSED, self.edited(good, lambda lines: lines[deepest].update(depth=6)))
+        # 7 letters: pairs of depth 5 then need a `next`.
+        self.assertNotEqual(self.verdict(self.edited(good, lambda lines: lines[0].update(length=7))), ESTABLISHED)
         shallow = next(i for i in range(1, len(lines) - 1) if json.loads(lines[i])["depth"] == 1)
-
-        def skipped(lines):  # depth 0 leads to depth 2
-            lines[shallow]["depth"] = 2
-        self.assert_verdict(REFUSED, self.edited(good, skipped))
+        self.assert_verdict(REFUSED, self.edited(good, lambda lines: lines[shallow].update(depth=2)))  # depth 0 leads to it
         self.assert_verdict(ESTABLISHED, certificates.closed_reachable_set(model, 1, arithmetic="fp64"))
 
     def test_horizons(self):
@@ -209,43 +201,32 @@ class Steps(Case):
 
     def refused(self, certificate, *edits):
         self.assert_verdict(ESTABLISHED, certificate)
-        for edit in edits:
-            self.assertNotEqual(self.verdict(self.edited(certificate, edit)), ESTABLISHED, edit.__name__)
+        for number, edit in enumerate(edits):
+            self.assertNotEqual(self.verdict(self.edited(certificate, edit)), ESTABLISHED, number)
+
+    @staticmethod
+    def without(**members):
+        """An edit: the steps that have these members go."""
+        return lambda lines: lines.__setitem__(slice(None), [x for x in lines if any(x.get(k) != v for k, v in members.items())])
+
+    @staticmethod
+    def with_bits(line, change):
+        return lambda lines: lines[line].update(bits=[change(lines[line]["bits"][0])])
 
     def test_closed_codewords(self):
         model = self.model(models.cascade())
-
-        def other_successor(lines):
-            move = next(x for x in lines if x.get("step") == "move" and x["next"] == [1, 0])
-            move["next"] = [0, 1]
-
-        def missing_context(lines):
-            del lines[next(i for i, x in enumerate(lines) if x.get("step") == "move")]
-
-        def twice(lines):
-            at = next(i for i, x in enumerate(lines) if x.get("step") == "move")
-            lines.insert(at, lines[at])
-
-        def missing_layer(lines):
-            lines[:] = [x for x in lines if x.get("layer") != 1]
-
-        def missing_induction(lines):
-            lines[:] = [x for x in lines if x.get("step") != "induction"]
-
-        def start_elsewhere(lines):
-            lines[1]["codewords"] = [1, 0]
         certificate = certificates.closed_codewords(model)
-        self.refused(certificate, other_successor, missing_context, twice, missing_layer, missing_induction, start_elsewhere)
-
-        def other_state(lines):
-            lines[-2]["state"] ^= 1
-
-        def swapped(lines):
-            lines[-2]["next"].reverse()
-
-        def missing_tuple(lines):
-            del lines[-2]
-        self.refused(certificates.closed_codewords(model, "tuples"), other_state, swapped, missing_tuple)
+        move = next(i for i, line in enumerate(certificate.splitlines()) if '"step": "move"' in line)
+        self.refused(
+            certificate,
+            lambda lines: next(x for x in lines if x.get("next") == [1, 0]).update(next=[0, 1]),  # another successor
+            lambda lines: lines.pop(move),  # a context is missing
+            lambda lines: lines.insert(move, lines[move]),
+            self.without(layer=1),
+            self.without(step="induction"),
+            lambda lines: lines[1].update(codewords=[1, 0]))  # another start
+        self.refused(certificates.closed_codewords(model, "tuples"), lambda lines: lines[-2].update(state=lines[-2]["state"] ^ 1),
+                     lambda lines: lines[-2]["next"].reverse(), lambda lines: lines.pop(-2))
 
     def test_exact_arithmetic(self):
         steps = [{"step": "codewords", "layer": 0, "codewords": [0, 1]},
@@ -297,10 +278,7 @@ class Steps(Case):
         for name in ("i8", "i8-saturating", "i32"):
             self.assert_verdict(ESTABLISHED, certificates.closed_codewords(model, arithmetic=name))
         certificate = certificates.closed_reachable_set(model, arithmetic="i8-saturating")
-
-        def flipped(lines):
-            lines[2]["bits"][0] = lines[2]["bits"][0][:-1] + "3"
-        self.refused(certificate, flipped)
+        self.refused(certificate, self.with_bits(2, lambda bits: bits[:-1] + "3"))
         for other in ("u8", "u8-saturating", "i16", "exact", "i8+fma", "i9"):
             self.assertNotEqual(self.verdict(certificate.replace('"i8-saturating"', f'"{other}"')), ESTABLISHED, self.said)
         self.assert_verdict(BAD, certificate.replace("sequential", "any"))
@@ -314,28 +292,14 @@ class Steps(Case):
 
     def test_one_bit_of_a_successor(self):
         certificate = certificates.closed_reachable_set(self.model(models.turn(4)), arithmetic="bf16")
-
-        def flipped(lines):
-            bits = lines[2]["bits"][0]
-            lines[2]["bits"][0] = bits[:-1] + format(int(bits[-1], 16) ^ 1, "x")
-
-        def minus_zero(lines):
-            lines[1]["bits"][0] = lines[1]["bits"][0].replace("0000", "8000")
-
-        def infinite(lines):
-            lines[2]["bits"][0] = "7f80" + lines[2]["bits"][0][4:]
-        self.refused(certificate, flipped, minus_zero, infinite)
+        self.refused(certificate, self.with_bits(2, lambda bits: bits[:-1] + format(int(bits[-1], 16) ^ 1, "x")),
+                     self.with_bits(1, lambda bits: bits.replace("0000", "8000")),  # −0
+                     self.with_bits(2, lambda bits: "7f80" + bits[4:]))             # infinity
 
     def test_networks_that_snap(self):
         model = self.model(models.turn(5, snap_every=3))
         certificate = certificates.closed_reachable_set(model, arithmetic="fp16")
-
-        def other_phase(lines):
-            lines[2]["phase"] = (lines[2]["phase"] + 1) % 3
-
-        def no_phase(lines):
-            del lines[1]["phase"]
-        self.refused(certificate, other_phase, no_phase)
+        self.refused(certificate, lambda lines: lines[2].update(phase=(lines[2]["phase"] + 1) % 3), lambda lines: lines[1].pop("phase"))
         self.assert_verdict(REFUSED, certificates.linear_horizon(model, 3))
         for other in (2, 4):  # the hash holds the period, and the phases do
             again = certificate.replace(model.weights, self.model(models.turn(5, snap_every=other)).weights)
@@ -350,19 +314,8 @@ class Steps(Case):
         model = self.model(models.network(["0", "1"], [[0, 1], [1, 2], [2, 0]], [layer], [[[0, 1]]]))
         self.assertEqual(certificates.shortest_failing_word(model), [1, 1])
         certificate = certificates.failing_word(model, [([1], 2)], True)
-
-        def longer(lines):
-            lines[1]["times"] = 4
-
-        def other_answer(lines):
-            lines[2]["given"] = 1
-
-        def right_answer(lines):
-            lines[2]["given"] = lines[2]["expected"]
-
-        def without_pairs(lines):
-            lines[:] = [x for x in lines if x.get("step") != "pair"]
-        self.refused(certificate, longer, other_answer, right_answer, without_pairs)
+        self.refused(certificate, lambda lines: lines[1].update(times=4), lambda lines: lines[2].update(given=1),
+                     lambda lines: lines[2].update(given=lines[2]["expected"]), self.without(step="pair"))
         self.assert_verdict(ESTABLISHED, certificates.failing_word(model, [([1], 2), ([0], 1)], False))
         self.assert_limit("MOST_LETTERS", 3, certificates.failing_word(model, [([1], 2), ([0], 1)], False))
         self.assert_verdict(REFUSED, certificates.failing_word(model, [([1], 2), ([0], 1)], True))
