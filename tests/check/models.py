@@ -72,17 +72,22 @@ def network(letters, table, layers, readouts, snap_every=None, outputs=None, nam
     return written(metadata, tensors)
 
 
-def layer(n, d, codewords, form, tensors, action_of, H0=None, B=None, labels=None, initial_label=0):
-    """A layer of one form; codeword i has label i unless `labels` says otherwise. Codewords and B: n rows of d numbers."""
+def layer(n, d, codewords, form, tensors, action_of, H0=None, B=None, labels=None, initial_label=0, copies=0, books=None, code_books=None):
+    """A layer of one form; codeword i has label i unless `labels` says otherwise. Codewords and B: n rows of d numbers, or None
+    for a letter without B. `copies`: codewords are unit vectors, and not in the file. `books`: the code book of each letter."""
     own = {"action_of": ("U32", [len(action_of)], action_of), "H0": real(H0 or codewords[0], n, d),
-           "codewords": real(codewords, len(codewords), n, d), "form": ("U8", [max(action_of) + 1], [0] * (max(action_of) + 1)),
-           **tensors}
+           "form": ("U8", [max(action_of) + 1], [0] * (max(action_of) + 1)), **tensors}
+    if not copies:
+        own["codewords"] = real(codewords, len(codewords), n, d)
     if labels:
         own["codewords.label"] = ("U32", [len(labels)], labels)
+    if books:
+        own["book_of_context"], own["codewords.book"] = ("U32", [len(books)], books), ("U32", [len(code_books)], code_books)
     if B:
-        own["B"], own["B.given"] = real(B, len(B), n, d), ("U8", [len(B)], [1] * len(B))
+        own["B"] = real([b or [[0] * d] * n for b in B], len(B), n, d)
+        own["B.given"] = ("U8", [len(B)], [int(b is not None) for b in B])
     about = {"dimension": n, "columns": d, "labels": max(labels) + 1 if labels else len(codewords),
-             "initial_label": initial_label, "unit_copies": 0, "forms": [form]}
+             "initial_label": initial_label, "unit_copies": copies, "forms": [form]}
     return about, own
 
 

@@ -9,7 +9,7 @@
 
 #include "krohn/constructions/checkpoints/checkpoint_parts.h"
 #include "krohn/simulate/checkpoints/checkpoint_model.h"
-#include "round_trip.h"
+#include "only_errors.h"
 
 using namespace krohn;
 

@@ -68,10 +68,7 @@ void check(std::string_view expression, const RegexOptions& options) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string_view expression(reinterpret_cast<const char*>(data) + 1, size - 1);
-  RegexOptions options;
-  options.alphabet = alphabet_of(data[0]);
-  options.max_states = 300;
-  options.max_expression_size = 300;
+  RegexOptions options{.alphabet = alphabet_of(data[0]), .max_states = 300, .max_expression_size = 300};
   try {
     check(expression, options);
   } catch (const InputError&) {

@@ -19,6 +19,16 @@ import operations  # noqa: E402
 from certificates import check  # noqa: E402
 
 
+def units(x):
+    """A double as the checker has it."""
+    return check.FP64.decode(struct.unpack("<Q", struct.pack("<d", x))[0])
+
+
+def of(function, x, *more):
+    """What a function of the checker gives for a double, as a double."""
+    return float(Fraction(function(int(Fraction(x) * 2**check.UNIT), *more), 1 << check.UNIT))
+
+
 class Languages(Case):
     def language(self, **changes):
         about = {"format": "krohn automaton", "version": 1, "alphabet": ["1", {"name": "0", "characters": [[48, 48]]}], "states": 4,
@@ -110,9 +120,6 @@ class Answers(Case):
         r = random.Random(7)
         for name, o in of.items():
             to = check.FORMATS[name]
-
-            def units(x):
-                return check.FP64.decode(struct.unpack("<Q", struct.pack("<d", x))[0])
             for i in range(3000):
                 a, b = (o(r.choice([-1, 1]) * r.random() * 2.0**r.randrange(-40, 40)) for _ in range(2))
                 facts = {"add": o(a + b), "subtract": o(a - b), "multiply": o(a * b), "divide": o(a / b), "greater": max(a, b)}
@@ -136,10 +143,10 @@ class Answers(Case):
         r = random.Random(8)
         for i in range(2000):
             x = r.uniform(-700, 700) if i % 2 else r.gauss(0, 2)
-            value = float(Fraction(check.exp64(int(Fraction(x) * 2**check.UNIT)), 1 << check.UNIT))
+            value = of(check.exp64, x)
             self.assertLessEqual(abs(value - math.exp(x)), 1.1 * math.ulp(value))
             x = operations.single(r.uniform(-87, 88))
-            value = float(Fraction(check.exp32(int(Fraction(x) * 2**check.UNIT)), 1 << check.UNIT))
+            value = of(check.exp32, x)
             self.assertLessEqual(abs(value - math.exp(x)), 0.51 * math.ulp(value) * 2**29)
         for function, low, high in ((check.exp64, -746 << check.UNIT, 710 << check.UNIT),
                                     (check.exp32, check.FP64.decode(0xC059FE3680000000), check.FP64.decode(0x40562E42E0000000))):
@@ -149,8 +156,6 @@ class Answers(Case):
         self.assertEqual(check.sigmoid(1 << check.UNIT, None, check.FP32), 0)
 
     def test_logarithms_are_within_a_unit_and_softplus_is_what_it_says(self):
-        def of(function, x, *more):
-            return float(Fraction(function(int(Fraction(x) * 2**check.UNIT), *more), 1 << check.UNIT))
         r = random.Random(10)
         roots = [2.0**k * 1.4142135623730951 - 1 + near * 2.0**(k - 52) for k in range(30) for near in (-1, 0, 1)]
         for x in [0.0, 2.0**-60, 2.0**-61, 1.0, 1e300, *roots, *(r.random() * 2.0**r.randrange(-70, 70) for _ in range(2000))]:
@@ -166,8 +171,6 @@ class Answers(Case):
         self.assertEqual([of(check.softplus32, x, check.FP32) for x in (20.5, -105)], [20.5, 0])
 
     def test_tanh_and_the_logistic_function_are_within_three_units(self):
-        def of(function, x):
-            return float(Fraction(function(int(Fraction(x) * 2**check.UNIT)), 1 << check.UNIT))
         r = random.Random(9)
         sizes = [r.choice([-1, 1]) * r.random() * 2.0**r.randrange(-60, 7) for _ in range(3000)]
         borders = [0.17328679513998632 * odd * (1 + near * 2.0**-52) for odd in range(1, 40, 2) for near in range(-5, 6)]
@@ -181,9 +184,6 @@ class Answers(Case):
         self.assertEqual([of(check.logistic64, x) for x in (-711, 0, 40)], [0, 0.5, 1])
 
     def test_newer_functions_are_within_a_unit(self):
-        def of(function, x, *more):
-            return float(Fraction(function(int(Fraction(x) * 2**check.UNIT), *more), 1 << check.UNIT))
-
         def near(value, right):
             self.assertLessEqual(abs(value - right), 1.6 * math.ulp(right), (value, right))
         r = random.Random(11)
@@ -444,9 +444,6 @@ class Answers(Case):
     def test_intervals_hold_what_is_computed(self):
         """Of random numbers in random boxes, by the stated operations: for every one that has intervals."""
         r = random.Random(11)
-
-        def units(x):
-            return check.FP64.decode(struct.unpack("<Q", struct.pack("<d", x))[0])
         down = check.UNIT - check.Q
         for kind, function in check.ENCLOSED.items():
             views, furthest = check.COMPUTED[kind][0], 0.0
