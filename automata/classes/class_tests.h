@@ -31,6 +31,36 @@ struct ListedWords {
   bool complete = true;            ///< whether `words` has them all
 };
 
+/// Minimal forbidden words as paths. A node is what words that lead to it have in common: the letters that end a
+/// forbidden word there (the alphabet's size: the end of the word), and those that go on to nodes with some.
+class ForbiddenWords {
+ public:
+  struct Node {
+    std::vector<std::pair<Letter, std::size_t>> next;
+    std::vector<Letter> forbidden;
+    std::uint64_t words = 0, length = 0;  ///< through here, at most UINT64_MAX; letters of the longest, from here on
+  };
+  struct Path {
+    Word letters;
+    bool from_start;  ///< ⋊ stands before it
+    std::size_t node;
+  };
+
+  /// The number of a node that `fill` makes. Throws LimitError saying what the search for `words` met too many of.
+  std::size_t begin(const char* words, const char* what);
+  void fill(std::size_t node, Node made) { nodes_[node] = std::move(made); }
+  const Node& operator[](std::size_t node) const { return nodes_[node]; }
+  static void forbid(Node& made, Letter letter);
+  void go_on(Node& made, Letter letter, std::size_t to) const;
+  /// Appends the forbidden words along the paths, the shortest first, up to `most` words in all.
+  void list(std::vector<Path> paths, const Alphabet& alphabet, std::size_t most, ListedWords& result) const;
+  static std::string text(const Alphabet& alphabet, const Path& path, bool to_end = false);
+  static void add(std::uint64_t& sum, std::uint64_t more) { sum = sum + more < sum ? UINT64_MAX : sum + more; }
+
+ private:
+  std::vector<Node> nodes_;
+};
+
 /// The factors that no accepted word between ⋊ and ⋉ has, while all their own factors occur. `dfa` is minimal and
 /// strictly local. Throws LimitError past 200,000 pairs of sets of states.
 ListedWords minimal_forbidden_factors(const Dfa& dfa, std::size_t most_listed);

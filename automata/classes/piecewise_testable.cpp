@@ -17,8 +17,6 @@
 namespace krohn {
 namespace {
 
-constexpr std::size_t kMaxNodes = 200'000;
-
 using States = std::vector<State>;
 
 /// Along a minimal forbidden word: the state, and the states after the word with one letter left out.
@@ -32,17 +30,11 @@ class SubsequenceSearch {
     const std::size_t start = node(dfa_.initial(), {});
     result.count = nodes_[start].words;
     result.longest = nodes_[start].length;
-    list(start, most_listed, result);
+    nodes_.list({{{}, false, start}}, dfa_.alphabet(), most_listed, result);
     return result;
   }
 
  private:
-  struct Node {
-    std::vector<std::pair<Letter, std::size_t>> next;
-    std::vector<Letter> forbidden;
-    std::uint64_t words = 0, length = 0;
-  };
-
   const Components& components(const Dfa& dfa) { return components_ = strongly_connected_components(dfa); }
   bool reaches(State from, State to) const { return reach_.reaches(components_.of[from], components_.of[to]); }
 
@@ -60,13 +52,9 @@ class SubsequenceSearch {
   std::size_t node(State state, States without) {
     const auto key = std::make_pair(state, without);
     if (const auto known = numbers_.find(key); known != numbers_.end()) return known->second;
-    if (nodes_.size() == kMaxNodes)
-      throw LimitError(fmt::format("the search for forbidden subsequences met {} sets of states", kMaxNodes));
-    TimeLimit::check();
-    const std::size_t index = nodes_.size();
+    const std::size_t index = nodes_.begin("subsequences", "sets of states");
     numbers_.emplace(key, index);
-    nodes_.emplace_back();
-    Node made;
+    ForbiddenWords::Node made;
     for (Letter letter = 0; letter < dfa_.letters(); ++letter) {
       const State to = dfa_.next(state, letter);
       if (to == state) continue;  // the letter can be left out
@@ -75,50 +63,22 @@ class SubsequenceSearch {
       const auto dead = [&](State other) { return !dfa_.accepts(other); };
       if (std::any_of(shorter.begin(), shorter.end(), dead)) continue;  // a shorter word is forbidden
       if (dead(to)) {
-        made.forbidden.push_back(letter);
-        made.words += 1;
-        made.length = std::max<std::uint64_t>(made.length, 1);
+        ForbiddenWords::forbid(made, letter);
         continue;
       }
       shorter = least(std::move(shorter));
       if (std::find(shorter.begin(), shorter.end(), to) != shorter.end()) continue;
-      const std::size_t next = node(to, std::move(shorter));
-      if (nodes_[next].words == 0) continue;
-      made.next.emplace_back(letter, next);
-      made.words = made.words + nodes_[next].words < made.words ? UINT64_MAX : made.words + nodes_[next].words;
-      made.length = std::max(made.length, nodes_[next].length + 1);
+      nodes_.go_on(made, letter, node(to, std::move(shorter)));
     }
-    nodes_[index] = std::move(made);
+    nodes_.fill(index, std::move(made));
     return index;
-  }
-
-  void list(std::size_t start, std::size_t most_listed, ListedWords& result) const {
-    std::vector<std::pair<Word, std::size_t>> layer{{{}, start}};
-    while (!layer.empty() && result.words.size() < most_listed) {
-      std::vector<std::pair<Word, std::size_t>> longer;
-      for (const auto& [word, at] : layer) {
-        if (longer.size() > 50 * most_listed) break;
-        for (const Letter letter : nodes_[at].forbidden) {
-          if (result.words.size() == most_listed) break;
-          Word forbidden = word;
-          forbidden.push_back(letter);
-          result.words.push_back(dfa_.alphabet().format_word(forbidden));
-        }
-        for (const auto& [letter, next] : nodes_[at].next) {
-          longer.emplace_back(word, next);
-          longer.back().first.push_back(letter);
-        }
-      }
-      layer = std::move(longer);
-    }
-    result.complete = result.words.size() == result.count;
   }
 
   const Dfa& dfa_;
   Components components_;
   ComponentReachability reach_;
   std::map<std::pair<State, States>, std::size_t> numbers_;
-  std::vector<Node> nodes_;
+  ForbiddenWords nodes_;
 };
 
 }  // namespace

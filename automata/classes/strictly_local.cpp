@@ -23,8 +23,6 @@
 namespace krohn {
 namespace {
 
-constexpr std::size_t kMaxNodes = 200'000;
-
 std::string not_substitutable(const Dfa& dfa, StandingPair pair) {
   // Some word is accepted from p and not from q, or the other way round; let it be from p.
   Word tells = telling_word(dfa, pair.p, pair.q).value();
@@ -60,35 +58,33 @@ class FactorSearch {
     for (State state = 0; state < dfa_.states(); ++state)
       if (useful_[state]) all.push_back(state);
     if (all.empty()) return {{"⋊"}, 1, 1, true};
-    std::vector<Found> starts;
+    std::vector<ForbiddenWords::Path> paths;
     ListedWords result;
+    const auto begin = [&](ForbiddenWords::Path path, States set) {
+      path.node = node(std::move(set), all);
+      if (path.node == kNoNode || nodes_[path.node].words == 0) return;
+      ForbiddenWords::add(result.count, nodes_[path.node].words);
+      result.longest = std::max(result.longest, nodes_[path.node].length + 1);
+      paths.push_back(std::move(path));
+    };
     for (Letter letter = 0; letter < dfa_.letters(); ++letter) {
+      const ForbiddenWords::Path path{{letter}, false, kNoNode};
       States set = after(all, letter);
-      if (set.empty())
-        starts.push_back({{letter}, false, kNoNode});
-      else
-        starts.push_back({{letter}, false, node(std::move(set), all)});
+      if (!set.empty()) {
+        begin(path, std::move(set));
+        continue;
+      }
+      ForbiddenWords::add(result.count, 1);
+      result.longest = std::max<std::uint64_t>(result.longest, 1);
+      if (result.words.size() < most_listed) result.words.push_back(ForbiddenWords::text(dfa_.alphabet(), path));
     }
-    starts.push_back({{}, true, node({dfa_.initial()}, all)});
-    list(std::move(starts), most_listed, result);
+    begin({{}, true, kNoNode}, {dfa_.initial()});
+    nodes_.list(std::move(paths), dfa_.alphabet(), most_listed, result);
     return result;
   }
 
  private:
   static constexpr std::size_t kNoNode = SIZE_MAX;
-  struct Node {
-    States first, second;
-    std::vector<std::size_t> next;  ///< per letter: a node, or kNoNode where nothing follows
-    std::vector<bool> forbidden;    ///< per letter, and last the end ⋉
-    std::uint64_t words = 0;        ///< forbidden factors through here
-    std::uint64_t length = 0;       ///< letters of the longest, from here
-  };
-  /// A word with its node; without one it is forbidden itself.
-  struct Found {
-    Word letters;
-    bool from_start;
-    std::size_t node;
-  };
 
   States after(const States& set, Letter letter) const {
     States next;
@@ -107,96 +103,78 @@ class FactorSearch {
     if (first == second) return kNoNode;
     const auto known = numbers_.find({first, second});
     if (known != numbers_.end()) return known->second;
-    if (nodes_.size() == kMaxNodes)
-      throw LimitError(fmt::format("the search for forbidden factors met {} pairs of sets of states", kMaxNodes));
-    TimeLimit::check();
-    const std::size_t index = nodes_.size();
+    const std::size_t index = nodes_.begin("factors", "pairs of sets of states");
     numbers_.emplace(std::make_pair(first, second), index);
-    nodes_.emplace_back();
-    Node made;
-    made.next.assign(dfa_.letters(), kNoNode);
-    made.forbidden.assign(dfa_.letters() + 1, false);
+    ForbiddenWords::Node made;
     for (Letter letter = 0; letter < dfa_.letters(); ++letter) {
       States longer = after(first, letter), rest = after(second, letter);
       if (longer.empty()) {
-        made.forbidden[letter] = !rest.empty();
+        if (!rest.empty()) ForbiddenWords::forbid(made, letter);
         continue;
       }
       // Recursion ends: in a strictly local language the sets are equal after k letters.
-      const std::size_t to = node(std::move(longer), std::move(rest));
-      made.next[letter] = to;
-      if (to == kNoNode) continue;
-      add(made.words, nodes_[to].words);
-      if (nodes_[to].words > 0) made.length = std::max(made.length, nodes_[to].length + 1);
+      if (const std::size_t to = node(std::move(longer), std::move(rest)); to != kNoNode)
+        nodes_.go_on(made, letter, to);
     }
-    made.forbidden[dfa_.letters()] = !may_end(first) && may_end(second);
-    for (const bool forbidden : made.forbidden)
-      if (forbidden) {
-        add(made.words, 1);
-        made.length = std::max<std::uint64_t>(made.length, 1);
-      }
-    made.first = std::move(first);
-    made.second = std::move(second);
-    nodes_[index] = std::move(made);
+    if (!may_end(first) && may_end(second)) ForbiddenWords::forbid(made, dfa_.letters());
+    nodes_.fill(index, std::move(made));
     return index;
-  }
-
-  static void add(std::uint64_t& sum, std::uint64_t more) { sum = sum + more < sum ? UINT64_MAX : sum + more; }
-
-  std::string text(const Found& found, bool to_end) const {
-    return fmt::format("{}{}{}", found.from_start ? "⋊" : "", dfa_.alphabet().format_word(found.letters),
-                       to_end ? "⋉" : "");
-  }
-
-  void list(std::vector<Found> layer, std::size_t most_listed, ListedWords& result) const {
-    for (const Found& found : layer) {
-      if (found.node == kNoNode && !found.from_start && after_all(found.letters[0]).empty()) {
-        add(result.count, 1);
-        result.longest = std::max<std::uint64_t>(result.longest, 1);
-      } else if (found.node != kNoNode && nodes_[found.node].words > 0) {
-        add(result.count, nodes_[found.node].words);
-        result.longest = std::max(result.longest, nodes_[found.node].length + 1);
-      }
-    }
-    for (const Found& found : layer)
-      if (found.node == kNoNode && !found.from_start && after_all(found.letters[0]).empty() &&
-          result.words.size() < most_listed)
-        result.words.push_back(text(found, false));
-    while (!layer.empty() && result.words.size() < most_listed) {
-      std::vector<Found> longer;
-      for (const Found& found : layer) {
-        if (found.node == kNoNode) continue;
-        const Node& node = nodes_[found.node];
-        if (node.words == 0 || longer.size() > 50 * most_listed) continue;
-        for (Letter letter = 0; letter <= dfa_.letters(); ++letter) {
-          Found more = found;
-          if (letter < dfa_.letters()) more.letters.push_back(letter);
-          if (node.forbidden[letter] && result.words.size() < most_listed)
-            result.words.push_back(text(more, letter == dfa_.letters()));
-          if (letter == dfa_.letters() || node.next[letter] == kNoNode) continue;
-          more.node = node.next[letter];
-          longer.push_back(std::move(more));
-        }
-      }
-      layer = std::move(longer);
-    }
-    result.complete = result.words.size() == result.count;
-  }
-
-  States after_all(Letter letter) const {
-    States all;
-    for (State state = 0; state < dfa_.states(); ++state)
-      if (useful_[state]) all.push_back(state);
-    return after(all, letter);
   }
 
   const Dfa& dfa_;
   std::vector<bool> useful_;
   std::map<std::pair<States, States>, std::size_t> numbers_;
-  std::vector<Node> nodes_;
+  ForbiddenWords nodes_;
 };
 
 }  // namespace
+
+std::size_t ForbiddenWords::begin(const char* words, const char* what) {
+  constexpr std::size_t kMaxNodes = 200'000;
+  if (nodes_.size() == kMaxNodes)
+    throw LimitError(fmt::format("the search for forbidden {} met {} {}", words, kMaxNodes, what));
+  TimeLimit::check();
+  nodes_.emplace_back();
+  return nodes_.size() - 1;
+}
+
+void ForbiddenWords::forbid(Node& made, Letter letter) {
+  made.forbidden.push_back(letter);
+  add(made.words, 1);
+  made.length = std::max<std::uint64_t>(made.length, 1);
+}
+
+void ForbiddenWords::go_on(Node& made, Letter letter, std::size_t to) const {
+  if (nodes_[to].words == 0) return;
+  made.next.emplace_back(letter, to);
+  add(made.words, nodes_[to].words);
+  made.length = std::max(made.length, nodes_[to].length + 1);
+}
+
+std::string ForbiddenWords::text(const Alphabet& alphabet, const Path& path, bool to_end) {
+  return fmt::format("{}{}{}", path.from_start ? "⋊" : "", alphabet.format_word(path.letters), to_end ? "⋉" : "");
+}
+
+void ForbiddenWords::list(std::vector<Path> paths, const Alphabet& alphabet, std::size_t most,
+                          ListedWords& result) const {
+  while (!paths.empty() && result.words.size() < most) {
+    std::vector<Path> longer;
+    for (const Path& path : paths) {
+      if (longer.size() > 50 * most) break;
+      const auto with = [&](Letter letter, std::size_t node) {
+        Path more{path.letters, path.from_start, node};
+        if (letter < alphabet.size()) more.letters.push_back(letter);
+        return more;
+      };
+      for (const Letter letter : nodes_[path.node].forbidden)
+        if (result.words.size() < most)
+          result.words.push_back(text(alphabet, with(letter, path.node), letter == alphabet.size()));
+      for (const auto& [letter, next] : nodes_[path.node].next) longer.push_back(with(letter, next));
+    }
+    paths = std::move(longer);
+  }
+  result.complete = result.words.size() == result.count;
+}
 
 ClassOrder strictly_local_order(const Dfa& dfa) {
   const PairPaths paths = pair_paths(dfa, coaccessible_states(dfa));

@@ -1,13 +1,13 @@
 // The subset construction, in two sizes: subsets of up to 64 states are one machine word, larger ones are lists of
 // occupied blocks. Only *kernel* states count: those from which acceptance is possible and that read a letter or
 // accept. ε-moves, and the states that do nothing but pass them on, are closed over beforehand.
-#include "krohn/automata/operations/operations.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 
+#include "krohn/automata/operations/nfa_operations.h"
+#include "krohn/automata/operations/questions.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
 
@@ -17,51 +17,18 @@ namespace {
 
 constexpr std::uint64_t kMaxTableEntries = std::uint64_t{1} << 30;
 
-/// The parts of an Nfa that decide its language, with the kernel states numbered 0, 1, ….
-struct Kernel {
-  std::vector<State> number;      ///< of every Nfa state; kNone when it is not in the kernel
-  std::vector<State> states;      ///< the Nfa state of every number
-  std::vector<bool> useful;       ///< acceptance is possible
-  std::vector<bool> accepts_all;  ///< every word is accepted, for every letter leads back here
-  State one_of_these = kNone;
-  static constexpr State kNone = UINT32_MAX;
-};
+using EpsilonSources = std::vector<std::vector<State>>;  ///< by state: those from which an ε-move leads to it
 
-/// The arcs of an automaton turned round, those that read a letter and those that do not.
-struct ReverseArcs {
-  std::vector<std::vector<State>> epsilon, lettered;
-};
-
-ReverseArcs reverse_arcs(const Nfa& nfa) {
-  ReverseArcs reverse{std::vector<std::vector<State>>(nfa.states()), std::vector<std::vector<State>>(nfa.states())};
+EpsilonSources epsilon_sources(const Nfa& nfa) {
+  EpsilonSources sources(nfa.states());
   for (State state = 0; state < nfa.states(); ++state)
-    for (const Nfa::Arc& arc : nfa.arcs(state)) {
-      auto& sources = (arc.letter == kEpsilon ? reverse.epsilon : reverse.lettered)[arc.target];
-      if (sources.empty() || sources.back() != state) sources.push_back(state);
-    }
-  return reverse;
-}
-
-std::vector<bool> useful_states(const Nfa& nfa, const ReverseArcs& reverse) {
-  std::vector<bool> useful(nfa.states(), false);
-  std::vector<State> queue;
-  const auto reach = [&](State state) {
-    if (!useful[state]) queue.push_back(state);
-    useful[state] = true;
-  };
-  for (State state = 0; state < nfa.states(); ++state)
-    if (nfa.accepts(state)) reach(state);
-  while (!queue.empty()) {
-    const State state = queue.back();
-    queue.pop_back();
-    for (const State source : reverse.epsilon[state]) reach(source);
-    for (const State source : reverse.lettered[state]) reach(source);
-  }
-  return useful;
+    for (const Nfa::Arc& arc : nfa.arcs(state))
+      if (arc.letter == kEpsilon) sources[arc.target].push_back(state);
+  return sources;
 }
 
 /// The states from which ε-moves alone reach an accepting one, and every letter leads back.
-std::vector<bool> states_that_accept_all(const Nfa& nfa, const ReverseArcs& reverse) {
+std::vector<bool> states_that_accept_all(const Nfa& nfa, const EpsilonSources& sources) {
   std::vector<bool> ends(nfa.states(), false), all(nfa.states(), false);
   std::vector<State> queue;
   const auto reach = [&](State state) {
@@ -70,7 +37,7 @@ std::vector<bool> states_that_accept_all(const Nfa& nfa, const ReverseArcs& reve
   };
   for (State state = 0; state < nfa.states(); ++state)
     if (nfa.accepts(state)) reach(state);
-  std::vector<State> looped(nfa.alphabet().size(), Kernel::kNone);
+  std::vector<State> looped(nfa.alphabet().size(), NfaKernel::kNone);
   for (std::size_t i = 0; i < queue.size(); ++i) {
     std::size_t loops = 0;
     for (const Nfa::Arc& arc : nfa.arcs(queue[i]))
@@ -79,24 +46,16 @@ std::vector<bool> states_that_accept_all(const Nfa& nfa, const ReverseArcs& reve
         ++loops;
       }
     all[queue[i]] = loops == looped.size();
-    for (const State source : reverse.epsilon[queue[i]]) reach(source);
+    for (const State source : sources[queue[i]]) reach(source);
   }
   return all;
 }
 
-Kernel kernel_of(const Nfa& nfa, const ReverseArcs& reverse) {
-  Kernel kernel;
-  kernel.useful = useful_states(nfa, reverse);
-  kernel.accepts_all = states_that_accept_all(nfa, reverse);
-  kernel.number.assign(nfa.states(), Kernel::kNone);
-  const auto reads = [&](const Nfa::Arc& arc) { return arc.letter != kEpsilon && kernel.useful[arc.target]; };
-  for (State state = 0; state < nfa.states(); ++state) {
-    const auto arcs = nfa.arcs(state);
-    if (!nfa.accepts(state) && std::none_of(arcs.begin(), arcs.end(), reads)) continue;
-    kernel.number[state] = static_cast<State>(kernel.states.size());
-    kernel.states.push_back(state);
+NfaKernel kernel_of(const Nfa& nfa, const EpsilonSources& sources) {
+  NfaKernel kernel(nfa);
+  kernel.accepts_all = states_that_accept_all(nfa, sources);
+  for (const State state : kernel.states)
     if (kernel.accepts_all[state]) kernel.one_of_these = state;
-  }
   return kernel;
 }
 
@@ -117,7 +76,7 @@ class DfaRows {
                       counted(accepting_.size(), "state"), counted(alphabet_.size(), "letter")));
     accepting_.push_back(accepting);
   }
-  void add_target(State target) { table_.push_back(target); }
+  std::vector<State>& table() { return table_; }
   State states() const { return static_cast<State>(accepting_.size()); }
 
   Dfa finish() && { return Dfa::acceptor(alphabet_, std::move(table_), 0, accepting_); }
@@ -168,9 +127,9 @@ class WordNumbers {
 /// Up to 64 kernel states: a subset is a word.
 class SmallSubsets {
  public:
-  SmallSubsets(const Nfa& nfa, const Kernel& kernel, const ReverseArcs& reverse)
+  SmallSubsets(const Nfa& nfa, const NfaKernel& kernel, const EpsilonSources& sources)
       : letters_(nfa.alphabet().size()), moves_(letters_ * kernel.states.size(), 0) {
-    const std::vector<std::uint64_t> closure = closures(nfa, kernel, reverse);
+    const std::vector<std::uint64_t> closure = closures(nfa, kernel, sources);
     for (std::size_t i = 0; i < kernel.states.size(); ++i) {
       if (nfa.accepts(kernel.states[i])) accepting_ |= std::uint64_t{1} << i;
       if (kernel.accepts_all[kernel.states[i]]) accepts_all_ |= std::uint64_t{1} << i;
@@ -178,7 +137,7 @@ class SmallSubsets {
         if (arc.letter != kEpsilon) moves_[i * letters_ + arc.letter] |= closure[arc.target];
     }
     for (const State state : nfa.initial()) initial_ |= closure[state];
-    if (kernel.one_of_these != Kernel::kNone) everything_ = closure[kernel.one_of_these];
+    if (kernel.one_of_these != NfaKernel::kNone) everything_ = closure[kernel.one_of_these];
   }
 
   void determinise(DfaRows& rows) const {
@@ -200,13 +159,13 @@ class SmallSubsets {
         const std::uint64_t* moves = moves_.data() + static_cast<std::size_t>(std::countr_zero(rest)) * letters_;
         for (std::size_t letter = 0; letter < letters_; ++letter) targets[letter] |= moves[letter];
       }
-      for (const std::uint64_t target : targets) rows.add_target(number_of(target));
+      for (const std::uint64_t target : targets) rows.table().push_back(number_of(target));
     }
   }
 
  private:
   /// Per Nfa state, the kernel states that ε-moves reach from it: one backward search per kernel state.
-  static std::vector<std::uint64_t> closures(const Nfa& nfa, const Kernel& kernel, const ReverseArcs& reverse) {
+  static std::vector<std::uint64_t> closures(const Nfa& nfa, const NfaKernel& kernel, const EpsilonSources& sources) {
     std::vector<std::uint64_t> closure(nfa.states(), 0);
     std::vector<State> queue;
     for (std::size_t i = 0; i < kernel.states.size(); ++i) {
@@ -216,7 +175,7 @@ class SmallSubsets {
       while (!queue.empty()) {
         const State state = queue.back();
         queue.pop_back();
-        for (const State source : reverse.epsilon[state])
+        for (const State source : sources[state])
           if ((closure[source] & bit) == 0) {
             closure[source] |= bit;
             queue.push_back(source);
@@ -233,156 +192,157 @@ class SmallSubsets {
   std::uint64_t accepts_all_ = 0, everything_ = 0;
 };
 
-/// Any number of kernel states. A subset is its occupied blocks in increasing order, each a word: which 32 states (high
-/// half) and which of them (low half), so that sparse and dense subsets both stay small.
-class LargeSubsets {
- public:
-  LargeSubsets(const Nfa& nfa, const Kernel& kernel)
-      : nfa_(nfa),
-        kernel_(kernel),
-        bits_(kernel.states.size() / 32 + 1, 0),
-        visited_(nfa.states(), 0),
-        by_letter_(nfa.alphabet().size()),
-        slots_(1024, kFree),
-        ends_{0} {}
-
-  void determinise(DfaRows& rows) {
-    intern(close(nfa_.initial()), rows);
-    for (State i = 0; i < rows.states(); ++i) {
-      gather(i);
-      const std::vector<State>* previous = nullptr;
-      State target = 0;
-      for (const std::vector<State>& reached : by_letter_) {
-        // Neighbouring letters often do the same, as the members of a class do.
-        if (previous == nullptr || *previous != reached) target = intern(close(reached), rows);
-        rows.add_target(target);
-        previous = &reached;
-      }
-    }
+/// Any number of kernel states.
+void determinise_large(const Nfa& nfa, NfaKernel kernel, DfaRows& rows) {
+  LazySubsets subsets(nfa, std::move(kernel));
+  for (LazySubsets::Index i = 0; i < subsets.size(); ++i) {
+    while (rows.states() < subsets.size()) rows.add_state(subsets.accepts(rows.states()));
+    subsets.append_row(i, rows.table());
   }
-
- private:
-  static constexpr State kFree = UINT32_MAX;
-  static constexpr std::size_t kWorkBetweenChecks = std::size_t{1} << 16;
-  using Blocks = std::span<const std::uint64_t>;
-
-  Blocks blocks(State number) const { return {pool_.data() + ends_[number], pool_.data() + ends_[number + 1]}; }
-
-  /// The states that the members of subset `number` reach on each letter, before closing.
-  void gather(State number) {
-    for (auto& reached : by_letter_) reached.clear();
-    for (const std::uint64_t block : blocks(number))
-      for (std::uint64_t rest = block & UINT32_MAX; rest != 0; rest &= rest - 1) {
-        const auto member = (block >> 32) * 32 + static_cast<unsigned>(std::countr_zero(rest));
-        for (const Nfa::Arc& arc : nfa_.arcs(kernel_.states[member]))
-          if (arc.letter != kEpsilon && kernel_.useful[arc.target]) by_letter_[arc.letter].push_back(arc.target);
-      }
-  }
-
-  /// The kernel states that ε-moves reach, as blocks in `closed_`. Searched anew each time: tables of all closures
-  /// would be quadratic in long chains of optional parts.
-  Blocks close(std::span<const State> from) {
-    search(from, false);
-    return blocks_of_queue();
-  }
-
-  /// Fills the queue; with one state that accepts all, where any is met.
-  void search(std::span<const State> from, bool is_everything) {
-    ++visit_;
-    queue_.clear();
-    bool accepts_all = false;
-    const auto reach = [&](State state) {
-      if (visited_[state] == visit_ || !kernel_.useful[state]) return;
-      queue_.push_back(state);
-      visited_[state] = visit_;
-      accepts_all = accepts_all || kernel_.accepts_all[state];
-    };
-    for (const State state : from) reach(state);
-    for (std::size_t i = 0; i < queue_.size() && (is_everything || !accepts_all); ++i)
-      for (const Nfa::Arc& arc : nfa_.arcs(queue_[i]))
-        if (arc.letter == kEpsilon) reach(arc.target);
-    work_ += queue_.size();
-    if (work_ >= kWorkBetweenChecks) TimeLimit::check();
-    work_ %= kWorkBetweenChecks;
-    if (accepts_all && !is_everything) search({&kernel_.one_of_these, 1}, true);
-  }
-
-  Blocks blocks_of_queue() {
-    closed_.clear();
-    for (const State state : queue_) {
-      const State number = kernel_.number[state];
-      if (number == Kernel::kNone) continue;
-      if (bits_[number / 32] == 0) closed_.push_back(number / 32);
-      bits_[number / 32] |= std::uint32_t{1} << number % 32;
-    }
-    std::sort(closed_.begin(), closed_.end());
-    for (std::uint64_t& block : closed_) {
-      const std::uint64_t index = block;
-      block = index << 32 | bits_[index];
-      bits_[index] = 0;
-    }
-    return closed_;
-  }
-
-  State intern(Blocks subset, DfaRows& rows) {
-    if (2 * std::size_t{rows.states()} >= slots_.size()) grow(rows.states());
-    State& slot = find(subset);
-    if (slot != kFree) return slot;
-    slot = rows.states();
-    const State number = slot;
-    rows.add_state(std::any_of(subset.begin(), subset.end(), [&](std::uint64_t block) { return accepts(block); }));
-    pool_.insert(pool_.end(), subset.begin(), subset.end());
-    ends_.push_back(pool_.size());
-    return number;
-  }
-
-  bool accepts(std::uint64_t block) const {
-    for (std::uint64_t rest = block & UINT32_MAX; rest != 0; rest &= rest - 1)
-      if (nfa_.accepts(kernel_.states[(block >> 32) * 32 + static_cast<unsigned>(std::countr_zero(rest))])) return true;
-    return false;
-  }
-
-  State& find(Blocks subset) {
-    std::uint64_t hash = 0;
-    for (const std::uint64_t block : subset) hash = (std::rotl(hash, 23) ^ block) * 0x9E3779B97F4A7C15U;
-    std::size_t i = (hash ^ hash >> 32) & (slots_.size() - 1);
-    const auto same = [&](State number) {
-      const Blocks other = blocks(number);
-      return std::equal(subset.begin(), subset.end(), other.begin(), other.end());
-    };
-    while (slots_[i] != kFree && !same(slots_[i])) i = (i + 1) & (slots_.size() - 1);
-    return slots_[i];
-  }
-
-  void grow(State states) {
-    slots_.assign(slots_.size() * 4, kFree);
-    for (State number = 0; number < states; ++number) find(blocks(number)) = number;
-  }
-
-  const Nfa& nfa_;
-  const Kernel& kernel_;
-  std::vector<std::uint32_t> bits_;     ///< scratch, all zero between calls
-  std::vector<std::uint64_t> visited_;  ///< the last visit of every Nfa state
-  std::uint64_t visit_ = 0;
-  std::vector<State> queue_;
-  std::size_t work_ = 0;  ///< states visited since the last look at the clock
-  std::vector<std::uint64_t> closed_;
-  std::vector<std::vector<State>> by_letter_;
-  std::vector<State> slots_;         ///< open addressing into the subsets
-  std::vector<std::uint64_t> pool_;  ///< the blocks of all subsets
-  std::vector<std::size_t> ends_;    ///< subset i is pool_[ends_[i] … ends_[i+1])
-};
+}
 
 }  // namespace
 
+NfaKernel::NfaKernel(const Nfa& nfa)
+    : number(nfa.states(), kNone), useful(coaccessible_states(nfa)), accepts_all(nfa.states(), false) {
+  const auto reads = [&](const Nfa::Arc& arc) { return arc.letter != kEpsilon && useful[arc.target]; };
+  for (State state = 0; state < nfa.states(); ++state) {
+    if (!nfa.accepts(state) && std::ranges::none_of(nfa.arcs(state), reads)) continue;
+    number[state] = static_cast<State>(states.size());
+    states.push_back(state);
+  }
+}
+
+LazySubsets::LazySubsets(const Nfa& nfa, NfaKernel kernel)
+    : nfa_(nfa),
+      kernel_(std::move(kernel)),
+      bits_(kernel_.states.size() / 32 + 1, 0),
+      visited_(nfa.states(), 0),
+      by_letter_(nfa.alphabet().size()),
+      slots_(1024, kFree),
+      ends_{0} {
+  intern(close(nfa.initial()));
+}
+
+std::size_t LazySubsets::count(Index subset) const {
+  std::size_t members = 0;
+  for (const std::uint64_t block : blocks(subset)) members += static_cast<unsigned>(std::popcount(block & UINT32_MAX));
+  return members;
+}
+
+bool LazySubsets::is_subset(Index inner, Index outer) const {
+  const Blocks all = blocks(outer);
+  auto other = all.begin();
+  return std::ranges::all_of(blocks(inner), [&](std::uint64_t block) {
+    while (other != all.end() && *other >> 32 < block >> 32) ++other;
+    return other != all.end() && *other >> 32 == block >> 32 && (block & ~*other) == 0;
+  });
+}
+
+LazySubsets::Index LazySubsets::next(Index subset, Letter letter) {
+  row_of_.resize(size(), kNoRow);
+  if (row_of_[subset] == kNoRow) {
+    row_of_[subset] = rows_.size();
+    append_row(subset, rows_);
+    if (2 * pool_.size() + rows_.size() > kMaxTableEntries)
+      throw LimitError("the subsets of states and their successors take more than 4 GiB");
+  }
+  return rows_[row_of_[subset] + letter];
+}
+
+void LazySubsets::append_row(Index subset, std::vector<Index>& rows) {
+  for (auto& reached : by_letter_) reached.clear();
+  for (const std::uint64_t block : blocks(subset))
+    for (std::uint64_t rest = block & UINT32_MAX; rest != 0; rest &= rest - 1) {
+      const auto member = (block >> 32) * 32 + static_cast<unsigned>(std::countr_zero(rest));
+      for (const Nfa::Arc& arc : nfa_.arcs(kernel_.states[member]))
+        if (arc.letter != kEpsilon && kernel_.useful[arc.target]) by_letter_[arc.letter].push_back(arc.target);
+    }
+  const std::vector<State>* previous = nullptr;
+  Index target = 0;
+  for (const std::vector<State>& reached : by_letter_) {
+    // Neighbouring letters often do the same, as the members of a class do.
+    if (previous == nullptr || *previous != reached) target = intern(close(reached));
+    rows.push_back(target);
+    previous = &reached;
+  }
+}
+
+// Searched anew each time: tables of all closures would be quadratic in long chains of optional parts.
+LazySubsets::Blocks LazySubsets::close(std::span<const State> from) {
+  search(from, false);
+  closed_.clear();
+  for (const State state : queue_) {
+    const State number = kernel_.number[state];
+    if (number == NfaKernel::kNone) continue;
+    if (bits_[number / 32] == 0) closed_.push_back(number / 32);
+    bits_[number / 32] |= std::uint32_t{1} << number % 32;
+  }
+  std::sort(closed_.begin(), closed_.end());
+  for (std::uint64_t& block : closed_) {
+    const std::uint64_t index = block;
+    block = index << 32 | bits_[index];
+    bits_[index] = 0;
+  }
+  return closed_;
+}
+
+void LazySubsets::search(std::span<const State> from, bool is_everything) {
+  constexpr std::size_t kWorkBetweenChecks = std::size_t{1} << 16;
+  ++visit_;
+  queue_.clear();
+  bool accepts_all = false;
+  const auto reach = [&](State state) {
+    if (visited_[state] == visit_ || !kernel_.useful[state]) return;
+    queue_.push_back(state);
+    visited_[state] = visit_;
+    accepts_all = accepts_all || kernel_.accepts_all[state];
+  };
+  for (const State state : from) reach(state);
+  for (std::size_t i = 0; i < queue_.size() && (is_everything || !accepts_all); ++i)
+    for (const Nfa::Arc& arc : nfa_.arcs(queue_[i]))
+      if (arc.letter == kEpsilon) reach(arc.target);
+  work_ += queue_.size();
+  if (work_ >= kWorkBetweenChecks) TimeLimit::check();
+  work_ %= kWorkBetweenChecks;
+  if (accepts_all && !is_everything) search({&kernel_.one_of_these, 1}, true);
+}
+
+LazySubsets::Index LazySubsets::intern(Blocks subset) {
+  if (2 * std::size_t{size()} >= slots_.size()) {
+    slots_.assign(slots_.size() * 4, kFree);
+    for (Index number = 0; number < size(); ++number) find(blocks(number)) = number;
+  }
+  Index& slot = find(subset);
+  if (slot != kFree) return slot;
+  const auto accepts = [&](std::uint64_t block) {
+    for (std::uint64_t rest = block & UINT32_MAX; rest != 0; rest &= rest - 1)
+      if (nfa_.accepts(kernel_.states[(block >> 32) * 32 + static_cast<unsigned>(std::countr_zero(rest))])) return true;
+    return false;
+  };
+  const Index number = slot = size();
+  accepting_.push_back(std::ranges::any_of(subset, accepts));
+  pool_.insert(pool_.end(), subset.begin(), subset.end());
+  ends_.push_back(pool_.size());
+  return number;
+}
+
+LazySubsets::Index& LazySubsets::find(Blocks subset) {
+  std::uint64_t hash = 0;
+  for (const std::uint64_t block : subset) hash = (std::rotl(hash, 23) ^ block) * 0x9E3779B97F4A7C15U;
+  std::size_t i = (hash ^ hash >> 32) & (slots_.size() - 1);
+  while (slots_[i] != kFree && !std::ranges::equal(subset, blocks(slots_[i]))) i = (i + 1) & (slots_.size() - 1);
+  return slots_[i];
+}
+
 Dfa determinise(const Nfa& nfa, const DeterminiseOptions& options) {
-  const ReverseArcs reverse = reverse_arcs(nfa);
-  const Kernel kernel = kernel_of(nfa, reverse);
+  const EpsilonSources sources = epsilon_sources(nfa);
+  NfaKernel kernel = kernel_of(nfa, sources);
   DfaRows rows(nfa.alphabet(), options);
   if (kernel.states.size() <= 64)
-    SmallSubsets(nfa, kernel, reverse).determinise(rows);
+    SmallSubsets(nfa, kernel, sources).determinise(rows);
   else
-    LargeSubsets(nfa, kernel).determinise(rows);
+    determinise_large(nfa, std::move(kernel), rows);
   return std::move(rows).finish();
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -97,123 +96,6 @@ inline DecidingWord answer(const WordTree& tree, WordTree::Index node, bool in_f
   result.in_first = in_first;
   result.in_second = in_second;
   return result;
-}
-
-namespace {
-
-constexpr std::size_t kMaxEntries = std::size_t{1} << 30;
-constexpr LazySubsets::Index kFree = std::numeric_limits<LazySubsets::Index>::max();
-
-std::uint64_t hash_of(std::span<const State> members) {
-  std::uint64_t hash = members.size();
-  for (const State state : members) {
-    hash = (hash ^ state) * 0x9E3779B97F4A7C15U;
-    hash ^= hash >> 29;
-  }
-  return hash;
-}
-
-}  // namespace
-
-LazySubsets::LazySubsets(const Nfa& nfa)
-    : nfa_(nfa),
-      useful_(coaccessible_states(nfa)),
-      kernel_(nfa.states(), false),
-      first_{0},
-      table_(1024, kFree),
-      stamp_(nfa.states(), 0),
-      targets_(nfa.alphabet().size()) {
-  for (State state = 0; state < nfa.states(); ++state) {
-    const auto arcs = nfa.arcs(state);
-    kernel_[state] = useful_[state] && (nfa.accepts(state) || std::ranges::any_of(arcs, [&](const Nfa::Arc& arc) {
-                                          return arc.letter != kEpsilon && useful_[arc.target];
-                                        }));
-  }
-  intern();  // the empty subset is number 0
-  ++now_;
-  for (const State state : nfa.initial()) close(state);
-  initial_ = intern();
-}
-
-bool LazySubsets::is_subset(Index inner, Index outer) const {
-  if ((signature_[inner] & ~signature_[outer]) != 0) return false;
-  const auto a = members(inner), b = members(outer);
-  return a.size() <= b.size() && std::ranges::includes(b, a);
-}
-
-LazySubsets::Index LazySubsets::next(Index subset, Letter letter) {
-  if (row_of_[subset] == kNoRow) make_row(subset);
-  return rows_[row_of_[subset] + letter];
-}
-
-void LazySubsets::make_row(Index subset) {
-  for (const State state : members(subset))
-    for (const Nfa::Arc& arc : nfa_.arcs(state))
-      if (arc.letter != kEpsilon && useful_[arc.target]) targets_[arc.letter].push_back(arc.target);
-  row_of_[subset] = rows_.size();
-  for (std::vector<State>& targets : targets_) {
-    Index target = kEmpty;
-    if (!targets.empty()) {
-      ++now_;
-      for (const State state : targets) close(state);
-      targets.clear();
-      target = intern();
-    }
-    rows_.push_back(target);
-  }
-}
-
-void LazySubsets::close(State state) {
-  const auto reach = [&](State reached) {
-    if (stamp_[reached] == now_ || !useful_[reached]) return;
-    stamp_[reached] = now_;
-    stack_.push_back(reached);
-    if (kernel_[reached]) closing_.push_back(reached);
-  };
-  reach(state);
-  while (!stack_.empty()) {
-    const State here = stack_.back();
-    stack_.pop_back();
-    for (const Nfa::Arc& arc : nfa_.arcs(here))
-      if (arc.letter == kEpsilon) reach(arc.target);
-  }
-}
-
-LazySubsets::Index LazySubsets::intern() {
-  std::sort(closing_.begin(), closing_.end());
-  if (2 * std::size_t{size()} >= table_.size()) grow_table();
-  std::size_t slot = hash_of(closing_) & (table_.size() - 1);
-  for (; table_[slot] != kFree; slot = (slot + 1) & (table_.size() - 1))
-    if (std::ranges::equal(members(table_[slot]), closing_)) {
-      closing_.clear();
-      return table_[slot];
-    }
-  if (members_.size() + rows_.size() > kMaxEntries)
-    throw LimitError("the subsets of states have more than 2^30 members and successors, 4 GiB");
-  const Index number = size();
-  table_[slot] = number;
-  std::uint64_t signature = 0;
-  bool accepting = false;
-  for (const State state : closing_) {
-    signature |= std::uint64_t{1} << (state % 64);
-    accepting = accepting || nfa_.accepts(state);
-  }
-  members_.insert(members_.end(), closing_.begin(), closing_.end());
-  first_.push_back(members_.size());
-  signature_.push_back(signature);
-  accepting_.push_back(accepting);
-  row_of_.push_back(kNoRow);
-  closing_.clear();
-  return number;
-}
-
-void LazySubsets::grow_table() {
-  table_.assign(table_.size() * 4, kFree);
-  for (Index subset = 0; subset < size(); ++subset) {
-    std::size_t slot = hash_of(members(subset)) & (table_.size() - 1);
-    while (table_[slot] != kFree) slot = (slot + 1) & (table_.size() - 1);
-    table_[slot] = subset;
-  }
 }
 
 namespace {
@@ -476,8 +358,10 @@ namespace {
 class StateBits {
  public:
   explicit StateBits(std::size_t states) : words_((states + 63) / 64, 0) {}
-  void add(std::span<const State> members, std::size_t offset) {
-    for (const State state : members) words_[(offset + state) / 64] |= std::uint64_t{1} << ((offset + state) % 64);
+  /// `offset` is a multiple of 64.
+  void add(LazySubsets::Blocks blocks, std::size_t offset) {
+    for (const std::uint64_t block : blocks)
+      words_[offset / 64 + (block >> 33)] |= (block & UINT32_MAX) << (block >> 32) % 2 * 32;
   }
   bool holds(const StateBits& other) const {
     for (std::size_t i = 0; i < words_.size(); ++i)
@@ -549,10 +433,10 @@ class EqualitySearch {
       : a_(a),
         b_(b),
         letters_(a.alphabet().size()),
-        offset_(a.states()),
-        both_(std::size_t{a.states()} + b.states()),
+        offset_((std::size_t{a.states()} + 63) / 64 * 64),
+        both_(offset_ + b.states()),
         limits_(limits),
-        congruence_(both_) {}
+        congruence_(std::size_t{a.states()} + b.states()) {}
 
   DecidingWord run() {
     std::vector<Step> layer{{{a_.initial(), b_.initial()}, WordTree::kRoot, kEpsilon}};
@@ -560,7 +444,7 @@ class EqualitySearch {
       const WordTree::Index begin = tree_.size();
       // Small subsets first: large ones are their unions, and so need not be looked at.
       std::ranges::stable_sort(
-          layer, {}, [&](const Step& step) { return a_.members(step.pair.a).size() + b_.members(step.pair.b).size(); });
+          layer, {}, [&](const Step& step) { return a_.count(step.pair.a) + b_.count(step.pair.b); });
       for (const Step& step : layer) {
         if (found_ != WordTree::kRoot) break;
         visit(step.pair, step.parent, step.letter);
@@ -615,8 +499,8 @@ class EqualitySearch {
     if (!classes_.unite(left, right)) return true;
     if (!congruence_.pays()) return false;
     StateBits in_a(both_), in_b(both_);
-    in_a.add(a_.members(pair.a), 0);
-    in_b.add(b_.members(pair.b), offset_);
+    in_a.add(a_.blocks(pair.a), 0);
+    in_b.add(b_.blocks(pair.b), offset_);
     const bool implied = congruence_.implies(in_a, in_b);
     congruence_.count(implied);
     if (!implied) congruence_.assume(in_a, in_b);

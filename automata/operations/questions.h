@@ -48,53 +48,70 @@ DecidingWord excess_word(const Automaton& a, const Automaton& b, const QuestionL
 /// apart tells one of those apart, so words stay shortest.
 DecidingWord distinguishing_word(const Automaton& a, const Automaton& b, const QuestionLimits& limits = {});
 
-/// The deterministic automaton of an Nfa, of which only what was asked for exists. A subset has the states that read a
-/// letter or accept, and from which acceptance is possible. 4 bytes a member and 4 a letter for every row.
+/// The states of an Nfa that decide its language, numbered 0, 1, …: acceptance is possible from them, and they read a
+/// letter or accept; the others are passed by ε-moves.
+struct NfaKernel {
+  explicit NfaKernel(const Nfa& nfa);
+
+  static constexpr State kNone = UINT32_MAX;
+  std::vector<State> number;      ///< of every Nfa state; kNone when it is not in the kernel
+  std::vector<State> states;      ///< the Nfa state of every number
+  std::vector<bool> useful;       ///< acceptance is possible
+  std::vector<bool> accepts_all;  ///< by its loops it accepts every word, and subsets with such a member are one;
+  State one_of_these = kNone;     ///< and one of those states. At first there are none
+};
+
+/// The deterministic automaton of an Nfa, of which only what was asked for exists; subset 0 is the initial one. A subset
+/// is its occupied blocks in increasing order, each a word: which 32 states of the kernel (high half) and which of them
+/// (low half), so that sparse and dense subsets both stay small. 4 bytes a letter for every row that is kept.
 class LazySubsets {
  public:
   using Index = std::uint32_t;
+  using Blocks = std::span<const std::uint64_t>;
 
   /// Keeps a reference to the automaton.
-  explicit LazySubsets(const Nfa& nfa);
+  LazySubsets(const Nfa& nfa, NfaKernel kernel);
+  explicit LazySubsets(const Nfa& nfa) : LazySubsets(nfa, NfaKernel(nfa)) {}
 
-  static constexpr Index kEmpty = 0;  ///< nothing is accepted from it
-  Index initial() const { return initial_; }
+  static constexpr Index initial() { return 0; }
   Index size() const { return static_cast<Index>(accepting_.size()); }
   bool accepts(Index subset) const { return accepting_[subset]; }
-  /// Ascending. Invalidated by `next`.
-  std::span<const State> members(Index subset) const {
-    return {members_.data() + first_[subset], first_[subset + 1] - first_[subset]};
-  }
+  /// Invalidated by `next`.
+  Blocks blocks(Index subset) const { return {pool_.data() + ends_[subset], pool_.data() + ends_[subset + 1]}; }
+  std::size_t count(Index subset) const;  ///< of members
   /// True when every member of `inner` is one of `outer`.
   bool is_subset(Index inner, Index outer) const;
 
   Index next(Index subset, Letter letter);
+  /// Its successors, a letter each, behind the others; keeps nothing of them.
+  void append_row(Index subset, std::vector<Index>& rows);
 
  private:
+  static constexpr Index kFree = UINT32_MAX;
   static constexpr std::size_t kNoRow = SIZE_MAX;
 
-  void make_row(Index subset);
-  /// Adds what ε-moves reach from the state to `closing_`.
-  void close(State state);
-  /// The number of the subset in `closing_`, which is left empty.
-  Index intern();
-  void grow_table();
+  /// The kernel states that ε-moves reach, in `closed_`.
+  Blocks close(std::span<const State> from);
+  /// Fills the queue; with one state that accepts all, where any is met.
+  void search(std::span<const State> from, bool is_everything);
+  Index intern(Blocks subset);
+  Index& find(Blocks subset);
 
   const Nfa& nfa_;
-  std::vector<bool> useful_, kernel_;
-  std::vector<State> members_;
-  std::vector<std::size_t> first_;
-  std::vector<std::uint64_t> signature_;  ///< a bit for each residue of its members: a quick no
+  NfaKernel kernel_;
   std::vector<bool> accepting_;
   std::vector<std::size_t> row_of_;
   std::vector<Index> rows_;
-  std::vector<Index> table_;  ///< open addressing by members; size() where nothing is
-  Index initial_ = kEmpty;
-
-  std::vector<State> closing_, stack_;
-  std::vector<std::uint32_t> stamp_;
-  std::uint32_t now_ = 0;
-  std::vector<std::vector<State>> targets_;  ///< by letter, while a row is made
+  std::vector<std::uint32_t> bits_;     ///< all zero between calls
+  std::vector<std::uint64_t> visited_;  ///< the last visit of every Nfa state
+  std::uint64_t visit_ = 0;
+  std::vector<State> queue_;
+  std::size_t work_ = 0;  ///< states visited since the last look at the clock
+  std::vector<std::uint64_t> closed_;
+  std::vector<std::vector<State>> by_letter_;
+  std::vector<Index> slots_;         ///< open addressing into the subsets
+  std::vector<std::uint64_t> pool_;  ///< the blocks of all subsets
+  std::vector<std::size_t> ends_;    ///< subset i is pool_[ends_[i] … ends_[i+1])
 };
 
 }  // namespace krohn
