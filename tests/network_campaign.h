@@ -42,8 +42,7 @@ inline void check_proof(const Dfa& dfa, const Network& network, const PlanRow& r
   const bool exact =
       row.wraps_in || std::find(row.exact_in.begin(), row.exact_in.end(), Precision::kFp64) != row.exact_in.end();
   const bool locked = !exact && !row.locked_in.empty();
-  CertifyOptions options;
-  options.arithmetic = locked ? row.locked_in.front() : Precision::kFp64;
+  CertifyOptions options{.arithmetic = locked ? row.locked_in.front() : Precision::kFp64};
   if (row.wraps_in) options.arithmetic = ArithmeticName::parse(to_string(*row.wraps_in));
   options.max_pairs = 2000;
   options.long_letters = 0;  // a thousand letters are enough: no million of longer ones where the bound ends soon after
@@ -69,9 +68,7 @@ inline void check_networks(const Dfa& dfa, std::size_t max_words, Tally& tally) 
       continue;
     }
     ++tally.networks;
-    BuildOptions wishes;
-    wishes.construction = row.construction;
-    wishes.integers = row.wraps_in;
+    BuildOptions wishes{.construction = row.construction, .integers = row.wraps_in};
     try {
       const Network network = build(dfa, wishes);
       if (!row.wraps_in) check_words(dfa, network, length, tally);

@@ -120,9 +120,7 @@ inline Matrix swap_matrix(std::uint32_t n, std::uint32_t i, std::uint32_t j, Swa
     for (Point p = 0; p < n; ++p) images[p] = p == i ? j : p == j ? i : p;
     return MapMatrix{Transformation::from_images(std::move(images))};
   }
-  Reflection reflection;
-  reflection.entries = {{i, 1}, {j, -1}};
-  reflection.beta = style == Swap::kUnnormalised ? 1 : 2;
+  Reflection reflection{.entries = {{i, 1}, {j, -1}}, .beta = style == Swap::kUnnormalised ? 1.0 : 2.0};
   if (style == Swap::kUnit) reflection.scale_squared_denominator = 2;
   if (style == Swap::kDoubled) {
     reflection.entries = {{i, 1}, {j, -1}, {n + i, 1}, {n + j, -1}};
@@ -191,8 +189,7 @@ inline Network two_reflections(std::uint32_t m) {
   for (std::int64_t i = 0; i < turns; ++i)
     for (const std::int64_t theta : {1 - 2 * i, 2 * i + 1}) {
       // The reflection with cos θ, sin θ maps angle φ to θ − φ: its mirror is at θ/2 and its key a quarter turn on.
-      Reflection reflection;
-      reflection.angle = Turn{theta + turns, 4 * turns}.normalised();
+      Reflection reflection{.angle = Turn{theta + turns, 4 * turns}.normalised()};
       plane.wiring.action_of.push_back(static_cast<Action>(plane.transitions.size()));
       plane.book_of_context.push_back(static_cast<std::uint32_t>(1 - plane.transitions.size() % 2));
       plane.transitions.push_back({Matrix{ReflectionProduct{2, {reflection}}}, {}});

@@ -9,23 +9,14 @@ namespace krohn {
 /// In an arithmetic, with all else as usual.
 inline CertifyOptions in(ArithmeticName arithmetic, std::uint64_t max_pairs = 20'000'000, Order order = {},
                          Form form = Form::kStructured) {
-  CertifyOptions options;
-  options.arithmetic = arithmetic;
-  options.max_pairs = max_pairs;
-  options.order = order;
-  options.form = form;
-  return options;
+  return {.arithmetic = arithmetic, .form = form, .order = order, .max_pairs = max_pairs};
 }
 
 inline Certificate ask_reader(const LetterReader& reader, const TrackedAutomaton& tracked, Precision precision,
                               std::uint64_t max_pairs = 1'000'000, std::uint64_t long_letters = 0) {
   const ReadModel model{reader, tracked};
-  Question question;
-  question.subject = &model;
-  question.how.arithmetic = precision;
-  question.how.max_pairs = max_pairs;
-  question.how.long_letters = long_letters;
-  return verify(question).certificate;
+  const CertifyOptions how{.arithmetic = precision, .max_pairs = max_pairs, .long_letters = long_letters};
+  return verify({.subject = &model, .how = how}).certificate;
 }
 
 }  // namespace krohn

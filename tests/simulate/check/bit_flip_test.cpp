@@ -28,8 +28,7 @@ std::uint64_t stride() { return every_bit() ? 1 : 101; }
 /// Every construction that takes the automaton, each once, and its cascades.
 void add_constructions(std::vector<Network>& networks, const Dfa& dfa) {
   for (const std::string& construction : construction_names()) {
-    BuildOptions wishes;
-    wishes.construction = construction;
+    BuildOptions wishes{.construction = construction};
     try {
       networks.push_back(build(dfa, wishes));
     } catch (const Error&) {

@@ -49,19 +49,19 @@ TEST_CASE("the file of a certificate, written out") {
   const Network network = rotation(4, {1});
   const Certificate proved = certify(network, in(Precision::kFp16));
   const std::string text = format_certificate(proved, network);
-  CHECK(
-      text.find(
-          R"("arithmetic":"fp16","form":"structured","order":"sequential","claim":"proved","method":"closed codewords"}
+  CHECK(test::contains(
+      text,
+      R"("arithmetic":"fp16","form":"structured","order":"sequential","claim":"proved","method":"closed codewords"}
 {"step":"codewords","layer":0,"codewords":[0,1,2,3]}
 {"step":"move","layer":0,"action":0,"book":0,"next":[1,2,3,0]}
 {"step":"induction"}
 {"step":"end","lines":4}
-)") != std::string::npos);
+)"));
   const Network drifts = rotation(60, {7});
   const Certificate refuted = with_steps(certify(drifts, in(Precision::kBf16)), drifts);
   REQUIRE(refuted.is<Refuted>());
-  CHECK(format_certificate(refuted, drifts).find(R"(
-{"step":"word","letters":["0"],"times":)") != std::string::npos);
+  CHECK(test::contains(format_certificate(refuted, drifts), R"(
+{"step":"word","letters":["0"],"times":)"));
   // Numbers in the format's own bits: cos and sin of 7/60 of a turn, of 0, in bf16.
   CHECK(format_certificate(refuted, drifts)
             .find(R"({"step":"pair","depth":0,"state":0,"labels":[0],"bits":["3f800000"],"next":[1]}
@@ -91,13 +91,10 @@ TEST_CASE("bits of every format, at its bounds") {
                            {IntegerType{16, true, false}, -2, "fffe"},
                            {IntegerType{32, false, true}, 0x1p31, "80000000"}}) {
     CAPTURE(fact.bits);
-    Certificate certificate;
-    certificate.claim = Proved{};
-    certificate.arithmetic = fact.arithmetic;
-    certificate.method = "closed reachable set";
+    Certificate certificate{.claim = Proved{}, .arithmetic = fact.arithmetic, .method = "closed reachable set"};
     certificate.proof = ReachedPairs{1, 0, {ReachedPair{0, 0, {0}, 0, {{fact.number, -0.0}}, {0}}}};
     const std::string text = format_certificate(certificate, network);
-    CHECK(text.find(fact.bits + std::string(std::string(fact.bits).size(), '0') + "\"") != std::string::npos);
+    CHECK(test::contains(text, fact.bits + std::string(std::string(fact.bits).size(), '0') + "\""));
     CHECK(parse_certificate(text, "memory", network).proof == certificate.proof);
   }
 }
@@ -178,7 +175,7 @@ TEST_CASE("a file that is not exactly a certificate is refused by place") {
       said = error.what();
     }
     CHECK_MESSAGE(said.starts_with("bad.json"), said);
-    CHECK_MESSAGE(said.find(message) != std::string::npos, said);
+    CHECK_MESSAGE(test::contains(said, message), said);
   }
 }
 
@@ -760,8 +757,7 @@ TEST_CASE("random beginnings are those of RandomWord, for alphabets of all kinds
     const Dfa dfa = automaton(letters, table);
     Network wrong = one_hot(dfa);
     for (Context& state : wrong.readout.next[0]) state = kNoContext;
-    Certificate certificate;
-    certificate.claim = Refuted{};
+    Certificate certificate{.claim = Refuted{}};
     const RandomWord word(letters, 9, 1);
     for (std::uint64_t length = 1; length < 40; ++length) {
       certificate.proof = FailingRun{RandomBeginning{9, 1, length}, word.at(length - 1), std::nullopt};

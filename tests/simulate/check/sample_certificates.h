@@ -22,10 +22,7 @@ struct SampleCertificate {
 };
 
 inline Certificate sampled_certificate(ArithmeticName arithmetic, const SampledWords& words) {
-  Certificate certificate;
-  certificate.arithmetic = arithmetic;
-  certificate.method = "sampled";
-  certificate.letters_tested = words.words * words.length;
+  Certificate certificate{.arithmetic = arithmetic, .method = "sampled", .letters_tested = words.words * words.length};
   certificate.proof = words;
   return certificate;
 }
@@ -34,9 +31,7 @@ inline Certificate sampled_certificate(ArithmeticName arithmetic, const SampledW
 inline Certificate random_refutation(const Network& network, ArithmeticName arithmetic, std::uint64_t seed) {
   const auto evaluator = make_evaluator(network, arithmetic);
   const RandomWord word(network.automaton.letters(), seed);
-  Certificate certificate;
-  certificate.claim = Refuted{};
-  certificate.arithmetic = arithmetic;
+  Certificate certificate{.claim = Refuted{}, .arithmetic = arithmetic};
   FailingRun run{RandomBeginning{seed, 0, 0}, network.automaton.initial(), evaluator->current()};
   while (run.given == run.expected) {
     const Letter letter = word.at(run.random->letters++);
@@ -49,10 +44,7 @@ inline Certificate random_refutation(const Network& network, ArithmeticName arit
 
 /// The verdict on the network against the language.
 inline Certificate against(const Network& network, const Dfa& language, ArithmeticName arithmetic) {
-  Question question;
-  question.subject = &network;
-  question.how.arithmetic = arithmetic;
-  question.against = Language{"another", language};
+  Question question{.subject = &network, .how = {.arithmetic = arithmetic}, .against = Language{"another", language}};
   return verify(question).certificate;
 }
 

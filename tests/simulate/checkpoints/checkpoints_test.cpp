@@ -37,7 +37,7 @@ void give_automaton(Checkpoint& checkpoint, bool has_begin) {
 void forget_first_taps(Checkpoint& checkpoint, std::size_t count) {
   const std::size_t taps = checkpoint.config.convolution_taps;
   for (auto& [name, tensor] : checkpoint.tensors.tensors) {
-    if (name.find("conv1d") == std::string::npos) continue;
+    if (!contains(name, "conv1d")) continue;
     const std::vector<double> stored = floating_numbers(tensor).value();
     std::vector<float> numbers(stored.begin(), stored.end());
     for (std::size_t i = 0; i < numbers.size(); ++i)
@@ -397,25 +397,30 @@ TEST_CASE("folders that do not fit are refused with the reason") {
     };
   };
   CHECK(refusal([](const Scratch&) {}) == "no error");
-  CHECK(refusal(with_config("\"delta_net\"", "\"mamba\"")).find("model_type") != std::string::npos);
-  CHECK(refusal(with_config("\"hidden_size\": 16", "\"hidden_size\": -16")).find("hidden_size") != std::string::npos);
-  CHECK(refusal(with_config("\"use_gate\": false", "\"use_gate\": true")).find("gates") != std::string::npos);
-  CHECK(refusal(with_config("\"expand_k\": 3.0", "\"expand_k\": 0.33")).find("expand_k") != std::string::npos);
-  CHECK(refusal(with_config("{", "[")).find("JSON") != std::string::npos);
-  CHECK(refusal(with_config("\"vocab_size\": 10", "\"vocab_size\": 11")).find("shape") != std::string::npos);
-  CHECK(refusal(with_tensor("lm_head.weight", [](TensorFile& file, const char* name) {
-          file.tensors.erase(name);
-        })).find("missing") != std::string::npos);
-  CHECK(refusal(with_tensor("another", [](TensorFile& file, const char* name) {
-          file.tensors.emplace(name, make_tensor(std::vector<float>{1}, {1}));
-        })).find("no layer") != std::string::npos);
-  CHECK(refusal(with_tensor("model.norm.weight", [](TensorFile& file, const char* name) {
-          Tensor& tensor = file.tensors.at(name);
-          tensor = make_tensor(std::vector<float>(tensor.elements(), NAN), tensor.shape);
-        })).find("not finite") != std::string::npos);
-  CHECK(refusal([](const Scratch& folder) {
-          fs::rename((folder / "model.safetensors"), (folder / "pytorch_model.bin"));
-        }).find("pickled") != std::string::npos);
+  CHECK(contains(refusal(with_config("\"delta_net\"", "\"mamba\"")), "model_type"));
+  CHECK(contains(refusal(with_config("\"hidden_size\": 16", "\"hidden_size\": -16")), "hidden_size"));
+  CHECK(contains(refusal(with_config("\"use_gate\": false", "\"use_gate\": true")), "gates"));
+  CHECK(contains(refusal(with_config("\"expand_k\": 3.0", "\"expand_k\": 0.33")), "expand_k"));
+  CHECK(contains(refusal(with_config("{", "[")), "JSON"));
+  CHECK(contains(refusal(with_config("\"vocab_size\": 10", "\"vocab_size\": 11")), "shape"));
+  CHECK(contains(
+      refusal(with_tensor("lm_head.weight", [](TensorFile& file, const char* name) { file.tensors.erase(name); })),
+      "missing"));
+  CHECK(contains(refusal(with_tensor("another",
+                                     [](TensorFile& file, const char* name) {
+                                       file.tensors.emplace(name, make_tensor(std::vector<float>{1}, {1}));
+                                     })),
+                 "no layer"));
+  CHECK(contains(refusal(with_tensor("model.norm.weight",
+                                     [](TensorFile& file, const char* name) {
+                                       Tensor& tensor = file.tensors.at(name);
+                                       tensor = make_tensor(std::vector<float>(tensor.elements(), NAN), tensor.shape);
+                                     })),
+                 "not finite"));
+  CHECK(contains(refusal([](const Scratch& folder) {
+                   fs::rename((folder / "model.safetensors"), (folder / "pytorch_model.bin"));
+                 }),
+                 "pickled"));
   CHECK(refusal([](const Scratch& folder) {
           write_file((folder / "tokens.json"), R"({"letters": [], "begin": null, "states": []})");
         }).find("has no token") != std::string::npos);

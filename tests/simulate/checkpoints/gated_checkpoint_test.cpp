@@ -394,8 +394,8 @@ TEST_CASE("cascades of resets, and of swaps where there are any, stand in severa
     for (const auto& [name, moved] :
          {std::pair{"Z2", R"("1" acts with a cycle of 2 states)"}, {"Z3", R"("1" acts with a cycle of 3 states)"}}) {
       const std::string error = test::error_of([&] { gated_checkpoint(named(name), family); });
-      CHECK_MESSAGE(error.find("Theorem 1") != std::string::npos, error);
-      CHECK_MESSAGE(error.find(moved) != std::string::npos, error);
+      CHECK_MESSAGE(test::contains(error, "Theorem 1"), error);
+      CHECK_MESSAGE(test::contains(error, moved), error);
     }
   }
 }
@@ -504,16 +504,16 @@ TEST_CASE("connections of a silent layer have to be the identity, without anythi
   const auto error = [&] { return test::error_of([&] { with_own_names(config, file, "here"); }); };
   CHECK(error() == "no error");
   config.stream_epsilon = 1e-6;
-  CHECK(error().find("is not the identity") != std::string::npos);
+  CHECK(test::contains(error(), "is not the identity"));
   config.stream_epsilon = 0;
   const std::string base = "model.language_model.layers.1.hc_ffn_base";
   file.tensors.at(base).bytes[0] = std::byte{1};
-  CHECK(error().find(base) != std::string::npos);
+  CHECK(test::contains(error(), base));
   file = with_file_names(config, random_checkpoint(config, 10).tensors);
   file.tensors.at("model.language_model.layers.3.hc_attn_fn").bytes[2] = std::byte{1};
-  CHECK(error().find("is not zero") != std::string::npos);
+  CHECK(test::contains(error(), "is not zero"));
   file.tensors.erase("model.language_model.layers.3.hc_attn_fn");
-  CHECK(error().find("hc_attn_fn\" of a silent attention layer is missing") != std::string::npos);
+  CHECK(test::contains(error(), "hc_attn_fn\" of a silent attention layer is missing"));
 }
 
 TEST_CASE(
@@ -538,7 +538,7 @@ TEST_CASE(
       std::optional<Checkpoint> checkpoint;
       const std::string error = test::error_of([&] { checkpoint = gated_checkpoint(automaton, family); });
       CHECK((error == "no error") == !permutes);
-      CHECK(permutes == (error.find("Steps without reflections") != std::string::npos));
+      CHECK(permutes == test::contains(error, "Steps without reflections"));
       (permutes ? refused : written) += 1;
       if (checkpoint && written % 8 == 0) CHECK(certify(*checkpoint, Precision::kBf16).is<Proved>());
     }
@@ -558,26 +558,27 @@ TEST_CASE("attention that is not silent, and tensors that are missing or strange
   CHECK(error_with([](TensorFile&) {}) == "no error");
   const std::string output = "model.layers.1.self_attn.o_proj.weight", gate = "model.layers.3.mlp.gate_proj.weight";
   for (const std::string& name : {output, gate})
-    CHECK(error_with([&](TensorFile& f) { f.tensors.at(name).bytes[3] = std::byte{1}; }).find("is not zero") !=
-          std::string::npos);
+    CHECK(
+        test::contains(error_with([&](TensorFile& f) { f.tensors.at(name).bytes[3] = std::byte{1}; }), "is not zero"));
   // Minus zero is zero; a norm that is infinite makes no zero of it.
   CHECK(error_with([&](TensorFile& f) { f.tensors.at(output).bytes[3] = std::byte{0x80}; }) == "no error");
   for (const float weight : {INFINITY, NAN, 0x1p127f})
-    CHECK(error_with([&](TensorFile& f) {
-            std::memcpy(f.tensors.at("model.layers.1.self_attn.q_norm.weight").bytes.data(), &weight, sizeof weight);
-          }).find("is not zero") != std::string::npos);
-  CHECK(error_with([](TensorFile& f) {
-          f.tensors.erase("model.layers.0.linear_attn.conv1d.weight");
-        }).find("is missing") != std::string::npos);
-  CHECK(error_with([](TensorFile& f) {
-          f.tensors.erase("model.layers.2.linear_attn.q_proj.weight");
-        }).find("is missing") != std::string::npos);
+    CHECK(test::contains(error_with([&](TensorFile& f) {
+                           std::memcpy(f.tensors.at("model.layers.1.self_attn.q_norm.weight").bytes.data(), &weight,
+                                       sizeof weight);
+                         }),
+                         "is not zero"));
+  CHECK(test::contains(error_with([](TensorFile& f) { f.tensors.erase("model.layers.0.linear_attn.conv1d.weight"); }),
+                       "is missing"));
+  CHECK(test::contains(error_with([](TensorFile& f) { f.tensors.erase("model.layers.2.linear_attn.q_proj.weight"); }),
+                       "is missing"));
   // Under krohn's own name the library would not find it.
-  CHECK(error_with([](TensorFile& f) {
-          auto node = f.tensors.extract("model.layers.0.linear_attn.q_proj.weight");
-          node.key() = "model.layers.0.attn.q_proj.weight";
-          f.tensors.insert(std::move(node));
-        }).find("belongs to no layer") != std::string::npos);
+  CHECK(test::contains(error_with([](TensorFile& f) {
+                         auto node = f.tensors.extract("model.layers.0.linear_attn.q_proj.weight");
+                         node.key() = "model.layers.0.attn.q_proj.weight";
+                         f.tensors.insert(std::move(node));
+                       }),
+                       "belongs to no layer"));
 }
 
 TEST_CASE("configs of hybrid models are what was written, and what is not emulated is refused by name") {
@@ -606,7 +607,7 @@ TEST_CASE("configs of hybrid models are what was written, and what is not emulat
   std::string text = format_config(small_config(Family::kOlmoHybrid));
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string changed = text;
-    REQUIRE(changed.find(from) != std::string::npos);
+    REQUIRE(test::contains(changed, from));
     changed.replace(changed.find(from), from.size(), to);
     return test::error_of([&] { parse_config(changed, "config.json"); });
   };

@@ -15,8 +15,7 @@ namespace krohn::test {
 inline Checkpoint random_checkpoint(const CheckpointConfig& config, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<float> normal(0, 0.5f);
-  Checkpoint checkpoint;
-  checkpoint.config = config;
+  Checkpoint checkpoint{.config = config};
   for (const auto& [name, shape] : shapes_of(config)) {
     std::uint64_t count = 1;
     for (const std::uint64_t extent : shape) count *= extent;
@@ -36,8 +35,7 @@ inline Dfa named(const std::string& name, const std::string& generators = "") {
 inline Certificate certify(const Checkpoint& checkpoint, Precision precision = Precision::kFp32,
                            std::uint64_t max_pairs = 1'000'000) {
   const CheckpointModel model(checkpoint, precision);
-  ReaderLimits limits;
-  limits.max_pairs = max_pairs;
+  ReaderLimits limits{.max_pairs = max_pairs};
   return certify_reader(*checkpoint_reader(checkpoint, model), tracked_by(checkpoint), limits);
 }
 

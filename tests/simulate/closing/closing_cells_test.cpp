@@ -112,7 +112,7 @@ TEST_CASE("units that tell nothing make no model, and shapes that are not rounde
   std::ranges::fill(blank->parameters(), 0.0F);
   const SaturatedUnits none = saturate_cells(*blank, *task);
   CHECK(none.model == nullptr);
-  CHECK(none.why_not.find("what is not learned is not rounded") != std::string::npos);
+  CHECK(test::contains(none.why_not, "what is not learned is not rounded"));
   struct Fact {
     std::string task, model, why;
   };
@@ -129,7 +129,7 @@ TEST_CASE("units that tell nothing make no model, and shapes that are not rounde
     if (why.empty())
       CHECK(answer.empty());
     else
-      CHECK(answer.find(why) != std::string::npos);
+      CHECK(test::contains(answer, why));
     CHECK(why_never_rounded(*make_model<float>(model, *own, 1), *own) == answer);
   }
 }
@@ -152,8 +152,8 @@ TEST_CASE("what is learned is rounded from 99 % of the answers on, and not below
         walk_cell(shape, cell_weights(shape, *constant), input, tracked_automaton(*task, input.automaton)).right;
     CAPTURE(right);
     const std::string why = saturate_cells(*constant, *task).why_not;
-    CHECK((why.find("what is not learned") != std::string::npos) == (right < 0.99));
-    CHECK((why.find("do not tell the answers apart") != std::string::npos) == (right >= 0.99));
+    CHECK(test::contains(why, "what is not learned") == (right < 0.99));
+    CHECK(test::contains(why, "do not tell the answers apart") == (right >= 0.99));
     (right < 0.99 ? unlearned : learned) += 1;
     (right < 0.99 ? most : least) = right < 0.99 ? std::max(most, right) : std::min(least, right);
   }

@@ -445,7 +445,7 @@ TEST_CASE("where nothing rounds, a model whose scale is free may owe it to that"
     const auto model = make_model<float>(std::string("bilinear:full,hidden=6,inputs=4") + rest, *task, 1);
     const ProvedClosing none = close_and_prove(*model, *task, steady({2, 10}, 3e-3, 10));
     REQUIRE(none.closing.model == nullptr);
-    CHECK((none.why_not().find("leave out scale-free") != std::string::npos) == model->settles());
+    CHECK(test::contains(none.why_not(), "leave out scale-free") == model->settles());
   }
 }
 
@@ -457,7 +457,7 @@ TEST_CASE("cells that were trained on words of one letter have not learned a mac
     CAPTURE(run.rounds.why_not());
     CHECK(run.rounds.count() > 0);  // the validation, of words of one letter, is answered
     CHECK_FALSE(run.rounds.is_proved());
-    CHECK(run.rounds.why_not().find("what is not learned is not rounded") != std::string::npos);
+    CHECK(test::contains(run.rounds.why_not(), "what is not learned is not rounded"));
   }
 }
 
@@ -471,7 +471,7 @@ TEST_CASE("blocks whose states depend on each other get a coordinate for each, a
   CHECK(closing.by_states <= closing.kept);
   CHECK(closing.share > 0);
   CHECK(closing.share <= 0.35);
-  CHECK(closing.what.find("with one for every state that it tells apart") != std::string::npos);
+  CHECK(test::contains(closing.what, "with one for every state that it tells apart"));
   for (const std::uint64_t length : {1, 2, 3, 5, 1000}) CHECK(is_right(*closing.model, *task, length, 50));
 }
 
@@ -489,7 +489,7 @@ TEST_CASE("turns by fifths become five vertices that four reflections permute, a
   CHECK(closing.by_states == 1);
   CHECK(closing.dropped == 15);
   CHECK(closing.share <= 0.35);
-  CHECK(closing.what.find("simplex") != std::string::npos);
+  CHECK(test::contains(closing.what, "simplex"));
   for (const std::uint64_t length : {1, 2, 3, 5, 1000}) CHECK(is_right(*closing.model, *task, length, 50));
 }
 
@@ -522,7 +522,7 @@ TEST_CASE("what is untrained, or a rotation by a third of a turn in floats, is n
     const ProvedClosing closing = close_and_prove(*make_model<float>(name, *task, 1), *task, TrainOptions{});
     CHECK_FALSE(closing.is_proved());
     CAPTURE(closing.why_not());
-    CHECK(closing.why_not().find(why) != std::string::npos);
+    CHECK(test::contains(closing.why_not(), why));
   }
   // A rotation that is exact in real numbers: the construction that only floats spoil.
   const auto task = make_task("modadd3");
@@ -530,7 +530,7 @@ TEST_CASE("what is untrained, or a rotation by a third of a turn in floats, is n
   initialise_from(*model, built("Z3", "rotation"), *task);
   const ProvedClosing closing = close_and_prove(*model, *task, TrainOptions{});
   CHECK_FALSE(closing.is_proved());
-  CHECK(closing.why_not().find("rotates pairs") != std::string::npos);
+  CHECK(test::contains(closing.why_not(), "rotates pairs"));
 }
 
 TEST_CASE("a round without a proof pulls letters half of the way, and without nearly right answers there is none") {

@@ -126,9 +126,7 @@ TEST_CASE("files of all constructions are read as the page says, bit for bit in 
     std::size_t built = 0;
     for (const char* language :
          {"name:parity", "name:Z5", "name:S3", "regex:(a|b)*abb", "name:tomita3", "name:D4", "name:Z2xZ4"}) {
-      BuildOptions options;
-      options.construction = construction;
-      options.integers = WrappingIntegers{};
+      BuildOptions options{.construction = construction, .integers = WrappingIntegers{}};
       std::optional<Network> network;
       try {
         network = build(load_language(language), options);

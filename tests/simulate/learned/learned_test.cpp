@@ -24,6 +24,7 @@
 #include "krohn/simulate/train/evaluate_model.h"
 #include "krohn/simulate/train/trainer.h"
 #include "krohn/simulate/words/word.h"
+#include "tests/simulate/plain_model.h"
 #include "tests/testing.h"
 
 using namespace krohn;
@@ -108,9 +109,8 @@ TEST_CASE("a letter's map is the reflection that its key is, and a reset's is ze
   CHECK(checkpoint_machine(several, Precision::kFp32)->letters() == 2);
   Checkpoint none = checkpoint;
   none.automaton.reset();
-  CHECK(test::error_of([&] { checkpoint_task(none); }).find("automaton.json") != std::string::npos);
-  CHECK(test::error_of([&] { checkpoint_machine(none, Precision::kFp32); }).find("automaton.json") !=
-        std::string::npos);
+  CHECK(test::contains(test::error_of([&] { checkpoint_task(none); }), "automaton.json"));
+  CHECK(test::contains(test::error_of([&] { checkpoint_machine(none, Precision::kFp32); }), "automaton.json"));
 }
 
 // The extracted automaton is the one that the network computes: the minimal automaton of a compiled language, and of a
@@ -147,10 +147,7 @@ Network drifting(const Dfa& group, double error) {
   return network;
 }
 
-ExtractOptions quick() {
-  const ExtractOptions options{.length = 30, .words = 200, .beyond = 2000};
-  return options;
-}
+ExtractOptions quick() { return {.length = 30, .words = 200, .beyond = 2000}; }
 
 }  // namespace
 
@@ -345,10 +342,7 @@ TEST_CASE("constructions and models that do not fit say so") {
 TEST_CASE("a perturbed construction comes back by training") {
   const auto task = make_task("modadd5");
   const Network network = construction(*task, "Z5", "permutation");
-  TrainOptions options;
-  options.optimiser.learning_rate = 1e-3;
-  options.optimiser.schedule = Schedule::kCosine;
-  options.smoothing = 0.1;
+  TrainOptions options{.optimiser = {.learning_rate = 1e-3, .schedule = Schedule::kCosine}, .smoothing = 0.1};
   options.stop_at = 0;
   constexpr char kModel[] = "bilinear:full,hidden=8,inputs=8";
   const auto prepare = [&](SequenceModel<float>& model) {
@@ -556,37 +550,7 @@ int letters_alike(const SequenceModel<float>& model, const Task& task, Precision
 }  // namespace
 
 TEST_CASE("the operations of a model give its memory and its answers, bit for bit") {
-  for (const char* name : {"bilinear:hidden=6,inputs=3,bias,input-bias",
-                           "bilinear:block=2,hidden=6,inputs=3",
-                           "bilinear:diagonal,hidden=4,inputs=3,bias",
-                           "bilinear:rank=4,hidden=5,inputs=3,input-bias",
-                           "bilinear:rotations,hidden=6,inputs=3,input-bias",
-                           "bilinear:block=2,hidden=6,inputs=3,scale-free",
-                           "fan:blocks=2,size=2",
-                           "fan:blocks=2,size=3,generator=4,norm=1",
-                           "fan:blocks=2,size=3,layers=2,mlp=0",
-                           "fan:blocks=3,size=2,layers=3,generator=4,norm=2.5,mlp=3",
-                           "fan-released:layers=1,blocks=2,size=3",
-                           "fan-released:layers=3,blocks=2,size=2,norm=1.7",
-                           "dense:size=3",
-                           "deltaproduct:width=4,heads=2,keys=3,values=3,mlp=3",
-                           "deltaproduct:width=4,heads=1,keys=3,values=8,reflections=2,signed,conv=2,mlp=0",
-                           "deltaproduct:layers=2,width=4,heads=2,keys=2,values=2,plain,signed,conv=3,mlp=2",
-                           "deltaproduct:layers=2,width=4,heads=2,keys=2,values=3,reflections=3,conv=1",
-                           "rnn:hidden=5,inputs=3",
-                           "rnn:layers=2,hidden=4,one-hot",
-                           "rnn-relu:hidden=5,inputs=2",
-                           "rnn:hidden=3,inputs=2,unbiased",
-                           "gru:layers=2,hidden=4,inputs=3",
-                           "gru:hidden=3,one-hot,unbiased",
-                           "lstm:layers=3,hidden=4,inputs=3",
-                           "diagonal:width=3,channels=4,states=2,conv=0",
-                           "diagonal:layers=2,width=3,channels=4,states=3,signed,mlp=2",
-                           "diagonal:layers=2,width=4,channels=3,states=2,conv=1",
-                           "diagonal:width=3,channels=4,states=2,conv=2,fixed",
-                           "diagonal:layers=2,width=3,channels=2,states=3,fixed,complex",
-                           "diagonal:layers=2,width=4,channels=3,states=2,conv=2,complex",
-                           "lstm:hidden=3,one-hot,unbiased"})
+  for (const char* name : kSmallModels)
     for (const char* task_name : {"parity", "modadd5"})
       for (const Precision precision : {Precision::kFp32, Precision::kFp64, Precision::kBf16}) {
         CAPTURE(name);
@@ -669,7 +633,7 @@ TEST_CASE("the operations of another library's layers are the layers, whatever t
         for (const ParameterPart& part : model->tensor_parts()) {
           std::normal_distribution<double> normal(0, size * std::exp2(static_cast<double>(random() % 5) - 3));
           std::uniform_real_distribution<double> share(0, 1);
-          const bool is_convolution = part.name.find("conv1d") != std::string::npos && part.shape.size() == 3;
+          const bool is_convolution = test::contains(part.name, "conv1d") && part.shape.size() == 3;
           const std::size_t taps = is_convolution ? part.shape[2] : 1,
                             silent = is_convolution ? random() % (taps + 1) : 0;
           std::size_t count = 1;
@@ -685,6 +649,20 @@ TEST_CASE("the operations of another library's layers are the layers, whatever t
     CHECK(finite * 2 > all);
   }
 }
+
+namespace {
+
+/// The numbers of a list of constants, as the checker reads them.
+std::vector<double> rechecked_numbers(OperationsBuilder& b, const OperationsBuilder::List& list,
+                                      const TensorFile& tensors = {}) {
+  const auto memory = b.memory(list.size);
+  b.operations.start = {list.number};
+  b.operations.keep = {memory.number};
+  b.operations.logits = memory.number;
+  return rechecked_operations(b.operations, tensors)->start().numbers.at(0);
+}
+
+}  // namespace
 
 TEST_CASE("a memory that is named twice is refused, whatever the sizes are") {
   for (const std::size_t first : {0, 1, 2})
@@ -751,11 +729,7 @@ TEST_CASE("a checker reads every fp16 number as it is") {
   TensorFile file;
   file.tensors["halves"] = tensor;
   OperationsBuilder b;
-  const auto list = b.tensor("halves", numbers.size()), memory = b.memory(numbers.size());
-  b.operations.start = {list.number};
-  b.operations.keep = {memory.number};
-  b.operations.logits = memory.number;
-  CHECK(rechecked_operations(b.operations, file)->start().numbers.at(0) == numbers);
+  CHECK(rechecked_numbers(b, b.tensor("halves", numbers.size()), file) == numbers);
   file.tensors["halves"].bytes[1] = std::byte{0x7c};  // infinity
   CHECK_THROWS_AS(rechecked_operations(b.operations, file), NotEstablished);
 }
@@ -775,50 +749,10 @@ TEST_CASE("a checker's functions are those that models are read with, wherever t
   while (numbers.size() < 30'000) numbers.push_back(std::exp2(exponent(random)));
   for (std::size_t i = 0, count = numbers.size(); i < count; ++i) numbers.push_back(-numbers[i]);
 
-  const auto listed = [&](const char* what, std::vector<double> of, Precision format) {
-    CAPTURE(what);
-    OperationsBuilder b;
-    b.operations.format = format;
-    const auto list = b.numbers(std::move(of)), memory = b.memory(list.size);
-    b.operations.start = {b.each(what, list).number};
-    b.operations.keep = {memory.number};
-    b.operations.logits = memory.number;
-    return rechecked_operations(b.operations, TensorFile{})->start().numbers.at(0);
-  };
   std::vector<double> few;  // of what is so large that no function of it is finite, and below where exponentials are 0
   for (const double x : numbers)
     if (std::abs(x) < 85) few.push_back(x);
   for (const double x : {-86.0, -103.9, -104.1, -745.0, -746.1}) few.push_back(x);
-  std::vector<double> few_singles(few.size());
-  std::ranges::transform(few, few_singles.begin(), [](double x) { return static_cast<float>(x); });
-  const auto exp64 = listed("exp", few, Precision::kFp64), softplus64 = listed("softplus", few, Precision::kFp64),
-             exp32 = listed("exp32", few_singles, Precision::kFp32),
-             softplus32 = listed("softplus32", few_singles, Precision::kFp32),
-             softplus_single = listed("softplus", few_singles, Precision::kFp32);
-  for (std::size_t i = 0; i < few.size(); ++i) {
-    CAPTURE(few[i]);
-    const auto single = static_cast<float>(few[i]);
-    REQUIRE(exp64[i] == stated::exp(few[i]));
-    REQUIRE(softplus64[i] == std::max(few[i], 0.0) + stated::log1p(stated::exp(-std::abs(few[i]))));
-    REQUIRE(softplus_single[i] == std::max(single, 0.F) + static_cast<float>(stated::log1p(
-                                                              stated::exp(-std::abs(static_cast<double>(single))))));
-    REQUIRE(exp32[i] == stated_exp(single));
-    REQUIRE(softplus32[i] ==
-            (single > 20 ? single : static_cast<float>(stated::log1p(static_cast<double>(stated_exp(single))))));
-  }
-  const auto soft64 = listed("softplus64", few, Precision::kFp64),
-             soft32 = listed("softplus64", few_singles, Precision::kFp32),
-             log_sigmoid64 = listed("log sigmoid", few, Precision::kFp64),
-             log_sigmoid32 = listed("log sigmoid", few_singles, Precision::kFp32);
-  const auto softplus_of_torch = [](double x) { return x > 20 ? x : stated::log1p(stated::exp(x)); };
-  const auto log_sigmoid = [](double x) { return std::min(x, 0.0) - stated::log1p(stated::exp(-std::abs(x))); };
-  for (std::size_t i = 0; i < few.size(); ++i) {
-    CAPTURE(few[i]);
-    REQUIRE(soft64[i] == softplus_of_torch(few[i]));
-    REQUIRE(soft32[i] == static_cast<float>(softplus_of_torch(few_singles[i])));
-    REQUIRE(log_sigmoid64[i] == log_sigmoid(few[i]));
-    REQUIRE(log_sigmoid32[i] == static_cast<float>(log_sigmoid(few_singles[i])));
-  }
   // Multiples of eighths of a turn, and what is next to them; where angles are reduced in integers; the greatest.
   std::vector<double> angles = numbers;
   for (const double size : {1.0, 7.0, 100.0, 667'543.0, 667'544.0, 0x1p52, 0x1p60, 0x1p300, 0x1p1020})
@@ -828,18 +762,55 @@ TEST_CASE("a checker's functions are those that models are read with, wherever t
   for (const double x :
        {0x1p20, std::nextafter(0x1p20, 0), 0x1.fffffffffffffp+1023, 0x1.fffffep+127, 6381956970095103 * 0x1p797})
     angles.insert(angles.end(), {x, -x});
-  std::vector<double> single_angles;
-  for (const double x : angles) single_angles.push_back(static_cast<float>(std::clamp(x, -3e38, 3e38)));
-  const auto cosine64 = listed("cosine", angles, Precision::kFp64), sine64 = listed("sine", angles, Precision::kFp64),
-             cosine32 = listed("cosine", single_angles, Precision::kFp32),
-             sine32 = listed("sine", single_angles, Precision::kFp32);
-  for (std::size_t i = 0; i < angles.size(); ++i) {
-    CAPTURE(angles[i]);
-    REQUIRE(cosine64[i] == stated::cos(angles[i]));
-    REQUIRE(sine64[i] == stated::sin(angles[i]));
-    REQUIRE(cosine32[i] == static_cast<float>(stated::cos(single_angles[i])));
-    REQUIRE(sine32[i] == static_cast<float>(stated::sin(single_angles[i])));
-  }
+
+  const auto softplus_of_torch = [](double x) { return x > 20 ? x : stated::log1p(stated::exp(x)); };
+  const auto log_sigmoid = [](double x) { return std::min(x, 0.0) - stated::log1p(stated::exp(-std::abs(x))); };
+  constexpr double kGreatest = std::numeric_limits<float>::max();
+  struct Function {
+    const char* name;
+    const std::vector<double>& of;
+    std::function<double(double)> truth;  ///< in double; of fp32 it is rounded once
+    std::vector<Precision> formats{Precision::kFp64, Precision::kFp32};
+  };
+  for (const Function& function : std::initializer_list<Function>{
+           {"exp", few, [](double x) { return stated::exp(x); }, {Precision::kFp64}},
+           {"exp32", few, [](double x) { return stated_exp(static_cast<float>(x)); }, {Precision::kFp32}},
+           {"softplus",
+            few,
+            [](double x) { return std::max(x, 0.0) + stated::log1p(stated::exp(-std::abs(x))); },
+            {Precision::kFp64}},
+           {"softplus",
+            few,
+            [](double x) {
+              return std::max(static_cast<float>(x), 0.F) +
+                     static_cast<float>(stated::log1p(stated::exp(-std::abs(x))));
+            },
+            {Precision::kFp32}},
+           {"softplus32",
+            few,
+            [](double x) { return x > 20 ? x : stated::log1p(double{stated_exp(static_cast<float>(x))}); },
+            {Precision::kFp32}},
+           {"softplus64", few, softplus_of_torch},
+           {"log sigmoid", few, log_sigmoid},
+           {"cosine", angles, [](double x) { return stated::cos(x); }},
+           {"sine", angles, [](double x) { return stated::sin(x); }},
+           {"tanh", numbers, [](double x) { return stated::tanh(x); }},
+           {"logistic", numbers, [](double x) { return 1 / (1 + stated::exp(-x)); }}})
+    for (const Precision format : function.formats) {
+      CAPTURE(function.name);
+      const bool is_single = format == Precision::kFp32;
+      std::vector<double> of = function.of;
+      for (double& x : of)
+        if (is_single) x = static_cast<float>(std::clamp(x, -kGreatest, kGreatest));
+      OperationsBuilder b;
+      b.operations.format = format;
+      const std::vector<double> found = rechecked_numbers(b, b.each(function.name, b.numbers(of)));
+      for (std::size_t i = 0; i < of.size(); ++i) {
+        CAPTURE(of[i]);
+        const double truth = function.truth(of[i]);
+        REQUIRE(found[i] == (is_single ? static_cast<float>(truth) : truth));
+      }
+    }
   // Norms of one number, which are two powers, and of three.
   for (const double p : {1.0, 1.2, 2.0, 2.5, 16.0, 1024.0})
     for (const Precision format : {Precision::kFp64, Precision::kFp32})
@@ -852,11 +823,7 @@ TEST_CASE("a checker's functions are those that models are read with, wherever t
         CAPTURE(p);
         OperationsBuilder b;
         b.operations.format = format;
-        const auto list = b.norms(b.numbers(of), width, p), memory = b.memory(list.size);
-        b.operations.start = {list.number};
-        b.operations.keep = {memory.number};
-        b.operations.logits = memory.number;
-        const std::vector<double> norms = rechecked_operations(b.operations, TensorFile{})->start().numbers.at(0);
+        const std::vector<double> norms = rechecked_numbers(b, b.norms(b.numbers(of), width, p));
         for (std::size_t i = 0; i < norms.size(); ++i) {
           double sum = 0;
           for (std::size_t t = 0; t < width; ++t) sum += stated::pow(std::abs(of[i * width + t]), p);
@@ -865,19 +832,6 @@ TEST_CASE("a checker's functions are those that models are read with, wherever t
           REQUIRE(norms[i] == (format == Precision::kFp64 ? norm : static_cast<double>(static_cast<float>(norm))));
         }
       }
-  const auto tanh64 = listed("tanh", numbers, Precision::kFp64),
-             logistic64 = listed("logistic", numbers, Precision::kFp64);
-  std::vector<double> singles;
-  for (const double x : numbers) singles.push_back(static_cast<float>(std::clamp(x, -1e38, 1e38)));
-  const auto tanh32 = listed("tanh", singles, Precision::kFp32),
-             logistic32 = listed("logistic", singles, Precision::kFp32);
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    CAPTURE(numbers[i]);
-    REQUIRE(tanh64[i] == stated::tanh(numbers[i]));
-    REQUIRE(logistic64[i] == 1 / (1 + stated::exp(-numbers[i])));
-    REQUIRE(tanh32[i] == static_cast<float>(stated::tanh(singles[i])));
-    REQUIRE(logistic32[i] == static_cast<float>(1 / (1 + stated::exp(-singles[i]))));
-  }
 }
 
 TEST_CASE("functions of every bf16 number, and at the ends of fp32, are the true ones rounded once") {
@@ -920,12 +874,8 @@ TEST_CASE("functions of every bf16 number, and at the ends of fp32, are the true
       OperationsBuilder b;
       b.operations.format = format;
       const auto of = b.numbers(*numbers);
-      const auto list = function.what == std::string("norm") ? b.norms(of, 1, 1.2) : b.each(function.what, of);
-      const auto memory = b.memory(list.size);
-      b.operations.start = {list.number};
-      b.operations.keep = {memory.number};
-      b.operations.logits = memory.number;
-      const std::vector<double> stated = rechecked_operations(b.operations, TensorFile{})->start().numbers.at(0);
+      const std::vector<double> stated =
+          rechecked_numbers(b, function.what == std::string("norm") ? b.norms(of, 1, 1.2) : b.each(function.what, of));
       for (std::size_t i = 0; i < numbers->size(); ++i) {
         CAPTURE(function.what);
         CAPTURE((*numbers)[i]);

@@ -130,14 +130,14 @@ TEST_CASE("rescaling is neutral without a bias, and another function with one") 
   rescaled.rescaled = true;
   for (const float growth : {0.5f, 1.0f, 2.0f}) {
     const auto model = growing(*task, growth);
-    CHECK(reading_of(*model, true).find("overflow alone") != std::string::npos);
+    CHECK(test::contains(reading_of(*model, true), "overflow alone"));
     CHECK(evaluate_model(*model, *task, 100, as_trained).right == 800);
     CHECK(evaluate_model(*model, *task, 100, rescaled).right == 800);
   }
   // 2^8 stays, and −2^8 + 513 is more: from the eighth letter on the rescaled model says "odd" to all.
   const auto biased = growing(*task, 2, 513);
   CHECK(reading_of(*biased, false) == "as trained");
-  CHECK(reading_of(*biased, true).find("another function") != std::string::npos);
+  CHECK(test::contains(reading_of(*biased, true), "another function"));
   const ModelAccuracy trained_at = evaluate_model(*biased, *task, 100, as_trained),
                       rescaled_at = evaluate_model(*biased, *task, 100, rescaled);
   CHECK(trained_at.right >= 8 * 90);  // its first 8 letters are "odd" to it
@@ -148,7 +148,7 @@ TEST_CASE("rescaling is neutral without a bias, and another function with one") 
   const auto added = make_model<float>("bilinear:hidden=4,inputs=2,bias", 2, 2, 1);
   CHECK(reading_of(*added, true) == "as trained");
   const auto equal = model_of(*task, "bilinear:diagonal,hidden=1,inputs=2", {{"readout_bias", {3, 3}}});
-  CHECK(reading_of(*equal, true).find("overflow alone") != std::string::npos);
+  CHECK(test::contains(reading_of(*equal, true), "overflow alone"));
 }
 
 TEST_CASE("two answers that are equally good are none, in accuracies as in verdicts") {
@@ -353,29 +353,6 @@ TEST_CASE("eigenvalues, planes and nearest turns") {
 
 namespace {
 
-const std::vector<const char*> kModels = {
-    "bilinear:hidden=6,inputs=3,bias,input-bias",
-    "bilinear:block=2,hidden=6,inputs=3",
-    "bilinear:rank=4,hidden=5,inputs=3,bias",
-    "bilinear:rotations,hidden=6,inputs=3,input-bias",
-    "dense:size=3",
-    "deltaproduct:width=4,heads=2,keys=3,values=3,mlp=3",
-    "deltaproduct:width=4,heads=1,keys=3,values=8,reflections=2,signed,conv=2,mlp=0",
-    "deltaproduct:layers=2,width=4,heads=2,keys=2,values=2,plain,signed,conv=3,mlp=2",
-    "diagonal:width=3,channels=4,states=2,conv=0",
-    "diagonal:width=3,channels=4,states=2,signed,conv=3,mlp=2",
-    "diagonal:layers=2,width=3,channels=3,states=2,fixed,conv=2",
-    "diagonal:width=3,channels=3,states=2,complex,conv=2",
-    "diagonal:layers=2,width=3,channels=3,states=2,complex,fixed,conv=0",
-    "fan:blocks=2,size=2",
-    "fan:blocks=2,size=3,generator=4,norm=1,layers=2",
-    "fan:blocks=2,size=2,layers=2,mlp=3",
-    "fan-released:blocks=2,size=3,norm=1.5",
-    "fan-released:layers=2,blocks=2,size=2",
-    "rnn:hidden=4,inputs=3",
-    "gru:layers=2,hidden=3,one-hot,unbiased",
-    "lstm:layers=2,hidden=3,inputs=2"};
-
 template <class Real>
 std::unique_ptr<SequenceModel<Real>> made(const char* name, const Task& task, std::uint64_t seed = 9) {
   return make_model<Real>(name, task, seed);
@@ -403,11 +380,7 @@ double plain_loss(PlainModel<Real>& plain, const TrainingBatch& batch, std::size
 
 std::unique_ptr<SequenceModel<float>> trained(const Task& task, const char* name, std::uint64_t steps, double rate,
                                               LengthRange lengths, std::uint64_t seed = 1) {
-  TrainOptions options;
-  options.optimiser.steps = steps;
-  options.optimiser.learning_rate = rate;
-  options.lengths = lengths;
-  options.seed = seed;
+  TrainOptions options{.lengths = lengths, .optimiser = {.learning_rate = rate, .steps = steps}, .seed = seed};
   options.stop_at = 0;
   Trainer trainer(task, name, options);
   while (trainer.state() == Trainer::State::kRunning) trainer.step();
@@ -481,8 +454,9 @@ TEST_CASE("plain arithmetic is the model's, whatever its family") {
   for (const char* task_name : {"modadd3", "parity"}) {
     const auto task = make_task(task_name);
     const TrainingBatch batch = draw_batch(*task, {2, 9}, 5, 0, 6);
-    for (const char* name : kModels) {
+    for (const char* name : kSmallModels) {
       CAPTURE(name);
+      if (test::contains(name, "scale-free")) continue;  // whose loss reads the direction of a state alone
       const auto model = made<float>(name, *task);
       const auto precise = made<double>(name, *task);
       std::ranges::copy(model->parameters(), precise->parameters().begin());

@@ -94,7 +94,7 @@ TEST_CASE(
       ended = search(kSizes[interrupts % 5], subject.network, options,
                      {scratch.path().string(), interrupts % 2 == 0 ? 0.0 : 1000.0, /*round_words=*/1});
     } catch (const LimitError& error) {
-      CHECK(std::string(error.what()).find("goes on from") != std::string::npos);
+      CHECK(contains(std::string(error.what()), "goes on from"));
     }
   }
   CHECK(ended == alone(subject));
@@ -110,7 +110,7 @@ TEST_CASE("a limit of disk stops a search, what was proved stands, and the folde
   KeptSearch kept{scratch.path().string(), 1000, /*round_words=*/1, /*max_disk_bytes=*/15'000};
   const std::string text = search(2, subject.network, with_little_memory(subject), kept);
   CHECK(text.starts_with("proved up to a length"));
-  CHECK(text.find("limit: 15000 bytes of disk on a rank") != std::string::npos);
+  CHECK(contains(text, "limit: 15000 bytes of disk on a rank"));
   kept.max_disk_bytes = KeptSearch{}.max_disk_bytes;
   CHECK(search(3, subject.network, with_little_memory(subject), kept) == alone(subject));
 }
@@ -123,7 +123,7 @@ TEST_CASE("a disk that is full stops a search, what was proved stands, and the f
     const SmallFiles small(20'000);
     const std::string text = search(2, subject.network, with_little_memory(subject), kept);
     CHECK(text.starts_with("proved up to a length"));
-    CHECK(text.find("File too large") != std::string::npos);
+    CHECK(contains(text, "File too large"));
   }
   CHECK(contents(scratch / "pairs.json").size() > 100);
   CHECK(search(3, subject.network, with_little_memory(subject), kept) == alone(subject));
@@ -133,7 +133,7 @@ TEST_CASE("filters that leave no room in memory stop a search") {
   const Subject subject = rotation_of_five(100'000);
   const std::string text = search(1, subject.network, with_little_memory(subject), {.round_words = 1 << 12});
   CHECK(text.starts_with("proved up to a length"));
-  CHECK(text.find(std::to_string(subject.memory) + " bytes of pairs on a rank") != std::string::npos);
+  CHECK(contains(text, std::to_string(subject.memory) + " bytes of pairs on a rank"));
 }
 
 TEST_CASE("a folder for temporary files that is not there stops only a search that needs it") {
@@ -146,7 +146,7 @@ TEST_CASE("a folder for temporary files that is not there stops only a search th
   const std::string enough = search(2, subject.network, with_little_memory(subject), {.round_words = 1});
   before != nullptr ? setenv("TMPDIR", kept.c_str(), 1) : unsetenv("TMPDIR");
   CHECK(text.starts_with("proved up to a length"));
-  CHECK(text.find("the disk of rank 0 (temporary files: No such file or directory)") != std::string::npos);
+  CHECK(contains(text, "the disk of rank 0 (temporary files: No such file or directory)"));
   CHECK(enough == alone(subject));
 }
 
@@ -437,14 +437,7 @@ TEST_CASE("ranks read a slice as one process does") {
 }
 
 TEST_CASE("a comparison on ranks that serve rank 0 ends as one without them, and the ranks are released") {
-  // Parity beside an automaton that is wrong at a late moment: after the first run of 20 ones.
-  std::vector<State> table;
-  for (State run = 0; run < 21; ++run)
-    for (State letter = 0; letter < 2; ++letter) table.push_back(run == 20 ? 20 : letter == 1 ? run + 1 : 0);
-  std::vector<Output> outputs(21, 0);
-  outputs[20] = 1;
-  const Dfa one = automaton(2, {0, 0});
-  const Dfa machine = Dfa::moore(one.alphabet(), table, 0, outputs, {"0", "1"});
+  const auto& [one, machine] = test::wrong_after(20);
   const LongComparison alone(machine, one, 1, 30'000'000, 1, 1);
   LongComparisonState wanted = alone.start();
   while (!alone.is_done(wanted)) alone.read_piece(wanted);

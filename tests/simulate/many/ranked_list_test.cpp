@@ -167,26 +167,7 @@ using namespace krohn::hand_built;
 namespace {
 
 SampleOptions options_of(std::vector<std::uint64_t> lengths, std::uint64_t words) {
-  SampleOptions options;
-  options.lengths = std::move(lengths);
-  options.words = words;
-  options.seed = 3;
-  options.threads = 1;
-  return options;
-}
-
-/// Parity beside an automaton that is wrong after the first run of `ones` ones.
-struct Compared {
-  Dfa automaton, machine;
-};
-Compared wrong_after(State ones) {
-  std::vector<State> table;
-  for (State run = 0; run <= ones; ++run)
-    for (State letter = 0; letter < 2; ++letter) table.push_back(run == ones ? ones : letter == 1 ? run + 1 : 0);
-  std::vector<Output> outputs(ones + 1, 0);
-  outputs[ones] = 1;
-  const Dfa one = automaton(2, {0, 0});
-  return {one, Dfa::moore(one.alphabet(), table, 0, outputs, {"0", "1"})};
+  return {.lengths = std::move(lengths), .words = words, .seed = 3, .threads = 1};
 }
 
 LongComparisonState by_one_process(const Compared& compared, std::uint64_t words, std::uint64_t length) {

@@ -99,7 +99,7 @@ TEST_CASE("a rank that is full, and has no disk, stops the search, and what was 
   options.max_bytes = 1 << 18;
   const std::string text = search(2, network, options, {.round_words = 1 << 12, .max_disk_bytes = 0});
   CHECK(text.starts_with("proved up to a length"));
-  CHECK(text.find("262144 bytes of pairs on a rank") != std::string::npos);
+  CHECK(contains(text, "262144 bytes of pairs on a rank"));
 }
 
 TEST_CASE("a search that is interrupted in every round, and gone on with on other ranks, ends as one that is not") {
@@ -121,7 +121,7 @@ TEST_CASE("a search that is interrupted in every round, and gone on with on othe
         ended = search(kSizes[interrupts % 5], network, options,
                        {scratch.path().string(), interrupts % 2 == 0 ? 0.0 : 1000.0, kShortRounds});
       } catch (const LimitError& error) {
-        CHECK(std::string(error.what()).find("goes on from") != std::string::npos);
+        CHECK(contains(std::string(error.what()), "goes on from"));
       }
     }
     CHECK(ended == alone);

@@ -12,6 +12,7 @@
 #include <variant>
 
 #include "krohn/simulate/many/ranks.h"
+#include "tests/simulate/hand_built.h"
 #include "tests/simulate/proving.h"
 #include "tests/testing.h"
 
@@ -172,5 +173,19 @@ class SmallFiles {
   rlimit before_{};
   void (*handler_)(int) = SIG_DFL;
 };
+
+/// Parity beside an automaton that is wrong after the first run of `ones` ones.
+struct Compared {
+  Dfa automaton, machine;
+};
+inline Compared wrong_after(State ones) {
+  std::vector<State> table;
+  for (State run = 0; run <= ones; ++run)
+    for (State letter = 0; letter < 2; ++letter) table.push_back(run == ones ? ones : letter == 1 ? run + 1 : 0);
+  std::vector<Output> outputs(ones + 1, 0);
+  outputs[ones] = 1;
+  const Dfa one = hand_built::automaton(2, {0, 0});
+  return {one, Dfa::moore(one.alphabet(), table, 0, outputs, {"0", "1"})};
+}
 
 }  // namespace krohn::test

@@ -126,10 +126,7 @@ TEST_CASE("what is added to a state begins within its own bounds, and nothing el
 TEST_CASE("an interrupted run goes on bit for bit") {
   const auto task = make_task("modadd3");
   const char* const shape = "bilinear:block=2,hidden=8,inputs=4";
-  TrainOptions options;
-  options.optimiser.steps = 60;
-  options.validate_every = 25;
-  options.words = 8;
+  TrainOptions options{.words = 8, .optimiser = {.steps = 60}, .validate_every = 25};
   Trainer whole(*task, shape, options);
   while (whole.state() == Trainer::State::kRunning) whole.step();
   for (const int first : {1, 25, 59}) {
@@ -172,9 +169,7 @@ TEST_CASE("the gradient by the weights, left as a product, is the one written ou
 
 TEST_CASE("a learning rate that diverges is said, and the last good parameters stay") {
   const auto task = make_task("modadd3");
-  TrainOptions options;
-  options.optimiser.learning_rate = 1e30;
-  options.optimiser.steps = 50;
+  TrainOptions options{.optimiser = {.learning_rate = 1e30, .steps = 50}};
   const Trainer trainer = trained(*task, "bilinear:hidden=8,inputs=4", options);
   CHECK(trainer.state() == Trainer::State::kDiverged);
   for (const float number : trainer.model().parameters()) CHECK(std::isfinite(number));
@@ -182,13 +177,10 @@ TEST_CASE("a learning rate that diverges is said, and the last good parameters s
 
 TEST_CASE("rotations learn modular addition far past the lengths of training; a frozen recurrence stays as it was") {
   const auto task = make_task("modadd3");
-  TrainOptions options;
-  options.optimiser.steps = 4000;
-  options.optimiser.learning_rate = 3e-3;
+  TrainOptions options{.optimiser = {.learning_rate = 3e-3, .steps = 4000}};
   const Trainer trainer = trained(*task, "bilinear:rotations,hidden=32,inputs=16", options);
   CHECK(trainer.validation().right == trainer.validation().targets);
-  EvaluateModelOptions evaluation;
-  evaluation.words = 100;
+  EvaluateModelOptions evaluation{.words = 100};
   for (const std::uint64_t length : {10u, 200u}) {
     const ModelAccuracy at = evaluate_model(trainer.model(), *task, length, evaluation);
     CHECK(at.targets == 100);
@@ -526,10 +518,7 @@ TEST_CASE("a model whose states die out on the words it should settle by stays a
 
 TEST_CASE("training ends settled, also early, and a run that stopped in between goes on to the same model") {
   const auto task = make_task("modadd3");
-  TrainOptions options;
-  options.optimiser.steps = 400;
-  options.optimiser.learning_rate = 3e-3;
-  options.validate_every = 100;
+  TrainOptions options{.optimiser = {.learning_rate = 3e-3, .steps = 400}, .validate_every = 100};
   const std::string name = scale_free("block=2,hidden=16,inputs=8,", "spread=0.5,");
   for (const double stop_at : {0.0, 1.0}) {
     options.stop_at = stop_at;
@@ -750,15 +739,8 @@ TEST_CASE("models that do not fit are refused") {
 
 TEST_CASE("recurrences with negative eigenvalues learn parity past the lengths of training, others do not") {
   const auto task = make_task("parity");
-  TrainOptions options;
-  options.lengths = {2, 16};
-  options.words = 32;
-  options.optimiser.steps = 300;
-  options.optimiser.learning_rate = 1e-2;
-  options.optimiser.clip = 1;
-  EvaluateModelOptions evaluation;
-  evaluation.words = 100;
-  evaluation.threads = 1;
+  TrainOptions options{.lengths = {2, 16}, .words = 32, .optimiser = {.learning_rate = 1e-2, .clip = 1, .steps = 300}};
+  EvaluateModelOptions evaluation{.words = 100, .threads = 1};
   struct Fact {
     const char* model;
     bool learns;
@@ -777,15 +759,8 @@ TEST_CASE("recurrences with negative eigenvalues learn parity past the lengths o
 
 TEST_CASE("complex values learn to count modulo 3, real ones do not") {
   const auto task = make_task("Z3");
-  TrainOptions options;
-  options.lengths = {2, 12};
-  options.words = 32;
-  options.smoothing = 0.1;
-  options.stop_at = 0;
-  options.optimiser.steps = 1200;
-  options.optimiser.learning_rate = 1e-2;
-  options.optimiser.clip = 1;
-  options.optimiser.schedule = Schedule::kCosine;
+  TrainOptions options{.lengths = {2, 12}, .words = 32, .smoothing = 0.1, .stop_at = 0};
+  options.optimiser = {.learning_rate = 1e-2, .schedule = Schedule::kCosine, .clip = 1, .steps = 1200};
   for (const bool complex : {true, false}) {
     const std::string name =
         fmt::format("diagonal:{},width=16,channels=16,states=4,conv=0", complex ? "complex" : "signed");
@@ -837,9 +812,7 @@ TEST_CASE("a state that a letter sends to 0 is not rescaled") {
                                                                       {"readout_bias", {0, 1}}};
   for (const auto& [name, numbers] : parts)
     std::ranges::copy(numbers, model->parameters().begin() + static_cast<std::ptrdiff_t>(model->begin_of(name)));
-  TrainingBatch batch;
-  batch.words = 1;
-  batch.positions = 24;
+  TrainingBatch batch{.words = 1, .positions = 24};
   batch.letters.assign(batch.positions, 0);
   batch.letters[20] = 1;
   batch.lengths = {batch.positions};
@@ -1026,8 +999,7 @@ TEST_CASE("what is asked at each row, once, and how often") {
 
 TEST_CASE("slices are as long as the cache wants, and longer where parameters are many") {
   // Three slices of 656 tokens, made even: the 336,384th parameter lengthens them by one, so that there are two.
-  TrainingBatch batch;
-  batch.words = 1968;
+  TrainingBatch batch{.words = 1968};
   batch.lengths.assign(batch.words, 1);
   std::vector<std::uint32_t> words(batch.words);
   std::iota(words.begin(), words.end(), 0);

@@ -13,8 +13,7 @@ namespace {
 using Word = std::vector<Letter>;
 
 TrainingBatch batch_of(const std::vector<Word>& words) {
-  TrainingBatch batch;
-  batch.words = static_cast<std::uint32_t>(words.size());
+  TrainingBatch batch{.words = static_cast<std::uint32_t>(words.size())};
   for (const Word& word : words) {
     batch.lengths.push_back(static_cast<std::uint32_t>(word.size()));
     batch.positions = std::max(batch.positions, batch.lengths.back());

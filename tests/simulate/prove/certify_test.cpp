@@ -160,7 +160,7 @@ TEST_CASE("the greater of two lengths is claimed, that of the horizon bound or t
   CHECK(horizon.method == "horizon bound");
   CHECK(horizon.length() > 300'000);
   CHECK(horizon.limit == "1000 pairs");
-  CHECK(horizon.evidence.find("margin 0.0523") != std::string::npos);
+  CHECK(test::contains(horizon.evidence, "margin 0.0523"));
   const Certificate searched = certify(rotation(60, {1}), in(Precision::kBf16, 10));
   CHECK(searched.method == "closed reachable set");
   CHECK(searched.length() == 10);
@@ -220,13 +220,8 @@ TEST_CASE("progress can stop a search") {
 namespace {
 
 Certificate ask(const Network& network, ArithmeticName arithmetic, bool any_order, Order order = {}) {
-  Question question;
-  question.subject = &network;
-  question.how.arithmetic = arithmetic;
-  question.how.any_order = any_order;
-  question.how.order = order;
-  question.how.max_pairs = 10'000;
-  return verify(question).certificate;
+  CertifyOptions how{.arithmetic = arithmetic, .order = order, .any_order = any_order, .max_pairs = 10'000};
+  return verify({.subject = &network, .how = how}).certificate;
 }
 
 Eigen::MatrixXd number(double value) { return Eigen::MatrixXd::Constant(1, 1, value); }
@@ -300,10 +295,7 @@ TEST_CASE("a network that is not its own automaton is held against a language in
   Network network = toggle(-1);
   const Dfa right = network.automaton;
   network.automaton = automaton(1, {0, 1});
-  Question question;
-  question.subject = &network;
-  question.how.any_order = true;
-  question.against = Language{"turning", right};
+  Question question{.subject = &network, .how = {.any_order = true}, .against = Language{"turning", right}};
   CHECK_THROWS_AS(verify(question), LimitError);
   question.how.any_order = false;
   CHECK(verify(question).certificate.is<Proved>());
@@ -328,8 +320,7 @@ TEST_CASE("a rotation that drifts is wrong after as many turns as the drift says
     CAPTURE(thousandths);
     const Network network = turning_too_far(5, thousandths);
     const auto reader = network_reader(network, Precision::kFp32, Form::kStructured);
-    ReaderLimits limits;
-    limits.long_letters = 1'000'000;
+    ReaderLimits limits{.long_letters = 1'000'000};
     std::uint64_t letters = 0;
     const auto word = find_failing_word(*reader, every_state(network.automaton), limits, letters);
     REQUIRE(word);
@@ -350,8 +341,7 @@ TEST_CASE("a rotation that drifts is wrong after as many turns as the drift says
 TEST_CASE("of what is right no word is found, and the budget is kept") {
   for (const Network& network : {rotation(7, {0, 1, 3}), symmetric(4, 3, Swap::kMap)}) {
     const auto reader = network_reader(network, Precision::kFp32, Form::kStructured);
-    ReaderLimits limits;
-    limits.long_letters = 100'000;
+    ReaderLimits limits{.long_letters = 100'000};
     std::uint64_t letters = 0;
     CHECK(!find_failing_word(*reader, every_state(network.automaton), limits, letters));
     CHECK(letters > 10'000);
@@ -364,8 +354,7 @@ TEST_CASE("a network that snaps is read with its snaps") {
   Network network = turning_too_far(5, 40);
   network.snap_every = 5;
   const auto reader = network_reader(network, Precision::kFp32, Form::kStructured);
-  ReaderLimits limits;
-  limits.long_letters = 100'000;
+  ReaderLimits limits{.long_letters = 100'000};
   std::uint64_t letters = 0;
   CHECK(!find_failing_word(*reader, every_state(network.automaton), limits, letters));
 }

@@ -83,7 +83,7 @@ TEST_CASE("a subnormal state is read, kept and refuted in every environment") {
   const Network network = load_network(path);
   CHECK(network.layers[0].initial(0, 0) == 0x1p-140);
   const std::string claim = same([&] { return told(network, certify(network, in(Precision::kFp32))); });
-  CHECK(claim.find("refuted") != std::string::npos);
+  CHECK(test::contains(claim, "refuted"));
   const Certificate refuted = certify(network, in(Precision::kFp32));
   REQUIRE(refuted.is<Refuted>());
   CHECK(*refuted.failing_word() == Word{0});
@@ -129,11 +129,7 @@ TEST_CASE("Z_5 rotating in bf16 is refuted by 249 letters in every environment")
     });
   }
   same([&] {
-    SampleOptions options;
-    options.lengths = {500, 2000};
-    options.words = 40;
-    options.threads = 2;
-    return sample(network, Precision::kBf16, options);
+    return sample(network, Precision::kBf16, SampleOptions{.lengths = {500, 2000}, .words = 40, .threads = 2});
   });
   same([&] {
     const Word letters(64 * 300, 1);
@@ -145,9 +141,7 @@ TEST_CASE("constructions that search for numbers find the same ones in every env
   for (const char* construction : {"rotation-locked", "rotation-grid"}) {
     CAPTURE(construction);
     same([&] {
-      BuildOptions options;
-      options.construction = construction;
-      options.precision = Precision::kFp16;
+      BuildOptions options{.construction = construction, .precision = Precision::kFp16};
       return canonical_weights(build(load_language("name:Z5"), options));
     });
   }
@@ -155,9 +149,7 @@ TEST_CASE("constructions that search for numbers find the same ones in every env
 
 TEST_CASE("a trained model has the same parameters, accuracy and claims in every environment") {
   const auto task = make_task("parity");
-  TrainOptions options;
-  options.words = 8;
-  options.optimiser.steps = 5;
+  TrainOptions options{.words = 8, .optimiser = {.steps = 5}};
   const auto trained = [&] {
     auto trainer = std::make_unique<Trainer>(*task, "diagonal:width=4,channels=4,states=2,complex", options);
     while (trainer->state() == Trainer::State::kRunning) trainer->step();
@@ -170,9 +162,7 @@ TEST_CASE("a trained model has the same parameters, accuracy and claims in every
   });
   const auto trainer = trained();
   same([&] {
-    EvaluateModelOptions evaluate;
-    evaluate.words = 40;
-    evaluate.threads = 2;
+    EvaluateModelOptions evaluate{.words = 40, .threads = 2};
     const ModelAccuracy accuracy = evaluate_model(trainer->model(), *task, 30, evaluate);
     return std::tuple(accuracy.right, accuracy.targets, accuracy.right_words);
   });

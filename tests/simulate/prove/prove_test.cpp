@@ -26,9 +26,7 @@ using namespace krohn::hand_built;
 
 TEST_CASE("another language is refuted by the shortest word that tells them apart") {
   const Network network = build(load_language("regex:(a|b)*abb"), {});
-  Question question;
-  question.subject = &network;
-  question.against = Language{"regex:(a|b)*ab", load_language("regex:(a|b)*ab")};
+  Question question{.subject = &network, .against = Language{"regex:(a|b)*ab", load_language("regex:(a|b)*ab")}};
   const ModelVerdict verdict = verify(question);
   CHECK(verdict.certificate.is<Refuted>());
   CHECK(*verdict.certificate.failing_word() == Word{0, 1});
@@ -41,13 +39,11 @@ TEST_CASE("another language is refuted by the shortest word that tells them apar
 
 TEST_CASE("a word is no witness where the language tells apart what one of its letters stands for") {
   const Network network = build(load_language("regex:[ab]*c"), {});
-  Question question;
-  question.subject = &network;
-  question.against = Language{"regex:a*c", load_language("regex:a*c")};
+  Question question{.subject = &network, .against = Language{"regex:a*c", load_language("regex:a*c")}};
   const ModelVerdict split = verify(question);
   CHECK(split.certificate.is<Refuted>());
   CHECK(split.certificate.failing_word() == nullptr);  // "ac", its letters' names, is read rightly
-  CHECK(split.certificate.evidence.find("\"bc\"") != std::string::npos);
+  CHECK(test::contains(split.certificate.evidence, "\"bc\""));
   question.against = Language{"regex:a*cc", load_language("regex:a*cc")};
   const ModelVerdict whole = verify(question);
   REQUIRE(whole.certificate.failing_word() != nullptr);
@@ -75,9 +71,7 @@ TEST_CASE("a state that a run meets, and that the language does not tell apart, 
   std::vector<bool> accepts;
   for (State state = 0; state < own.states(); ++state) accepts.push_back(own.output(state) != 0);
   network.automaton = Dfa::acceptor(own.alphabet(), std::move(merged), own.initial(), std::move(accepts));
-  Question question;
-  question.subject = &network;
-  question.against = Language{"runs", network.automaton};
+  Question question{.subject = &network, .against = Language{"runs", network.automaton}};
   CHECK(verify(question).certificate.is<Proved>());
   question.how.max_pairs = 5;
   question.how.long_letters = 0;
@@ -100,8 +94,7 @@ TEST_CASE("a network that is not its own automaton is held against the language 
   network.automaton =
       Dfa::moore(right.alphabet(), {0, 0, 1, 1}, right.initial(), {right.outputs().begin(), right.outputs().end()},
                  {right.output_names().begin(), right.output_names().end()});
-  Question question;
-  question.subject = &network;
+  Question question{.subject = &network};
   CHECK(verify(question).certificate.is<Refuted>());
   question.against = Language{"counting", right};
   for (const std::uint64_t length : {0, 1000}) {
@@ -125,10 +118,7 @@ TEST_CASE("states that the language does not tell apart refute nothing that it s
   const Dfa counting = network.automaton;
   network.automaton = Dfa::acceptor(counting.alphabet(), {counting.table().begin(), counting.table().end()}, 0,
                                     std::vector<bool>(5, true));
-  Question question;
-  question.subject = &network;
-  question.how.arithmetic = Precision::kBf16;
-  question.how.max_pairs = 2'000'000;
+  Question question{.subject = &network, .how = {.arithmetic = Precision::kBf16, .max_pairs = 2'000'000}};
   REQUIRE(verify(question).certificate.is<Refuted>());
   question.how.max_pairs = 20'000;
   question.against = Language{"everything", network.automaton};
@@ -148,8 +138,7 @@ TEST_CASE("of the empty word, where nothing is asked, model and language are not
   const Dfa later = Dfa::acceptor(dfa.alphabet(), {0, 1, 1, 0, 0, 1}, 2, {true, false, true});
   const TrackedAutomaton tracked{later, {1, 0, TrackedAutomaton::kNotAsked}};
   const ReadModel model{*reader, tracked, [](Output output) { return output == 1 ? "accept" : "reject"; }};
-  Question question;
-  question.subject = &model;
+  Question question{.subject = &model};
   CHECK(verify(question).certificate.is<Proved>());
   question.against =
       Language{"but the empty word", Dfa::acceptor(dfa.alphabet(), {0, 1, 1, 0, 0, 1}, 2, {true, false, false})};
@@ -321,9 +310,7 @@ const Architecture& family(const std::vector<Architecture>& rows, const std::str
 }
 
 Network built(const Dfa& automaton, const std::string& construction) {
-  BuildOptions wishes;
-  wishes.construction = construction;
-  return build(automaton, wishes);
+  return build(automaton, BuildOptions{.construction = construction});
 }
 
 const char* const kPosition = "diagonal, A in [0, 1], with a position signal";
@@ -366,8 +353,7 @@ TEST_CASE("every yes compiles, its bit-exact construction is proved, and every n
       REQUIRE_FALSE(row.construction.empty());
       REQUIRE_FALSE(row.exact.empty());
       if (row.arithmetic != "fp64") continue;  // the next test
-      CertifyOptions options;
-      options.arithmetic = Precision::kBf16;
+      CertifyOptions options{.arithmetic = Precision::kBf16};
       const Certificate proved = certify(built(automaton, row.exact), options);
       CAPTURE(row.exact);
       CAPTURE(proved.evidence);
@@ -399,12 +385,9 @@ TEST_CASE("every automaton of three states and two letters: a yes in integers is
       const IntegerType said = ArithmeticName::parse(row.arithmetic).integer();
       for (const IntegerType& type : std::span(kIntegerTypes)) {
         if (type.saturates != said.saturates || (said.saturates && type.is_signed != said.is_signed)) continue;
-        BuildOptions wishes;
-        wishes.construction = row.construction;
+        BuildOptions wishes{.construction = row.construction};
         if (!type.saturates) wishes.integers = WrappingIntegers{type.bits, type.is_signed};
-        CertifyOptions options;
-        options.arithmetic = type;
-        REQUIRE(certify(build(automaton, wishes), options).is<Proved>());
+        REQUIRE(certify(build(automaton, wishes), CertifyOptions{.arithmetic = type}).is<Proved>());
       }
     }
   };
@@ -429,7 +412,7 @@ TEST_CASE("what one layer of reflections is built for crosses no idempotents, an
     for (const char* name : {"one generalized Householder per token, one layer, finitely many values",
                              "products of k generalized Householders, one layer, finitely many values"}) {
       const Architecture row = family(architectures(automaton, algebra, rows), name);
-      CHECK((row.answer == Answer::kNo && row.theorem.find("contractions") != std::string::npos) == crosses);
+      CHECK((row.answer == Answer::kNo && test::contains(row.theorem, "contractions")) == crosses);
     }
   };
   for (State n = 1; n <= 3; ++n) for_all_tables(n, 2, check);
@@ -534,9 +517,7 @@ TEST_CASE("cascades of random automata are proved in every precision and both fo
 TEST_CASE("a cascade with 10! reachable label tuples is proved all the same") {
   // S_10 on ten points: the chain's labels reach every tuple of widths 10, 9, …, 2 when it does not stop early.
   const Dfa dfa = symmetric_group_on_points(10);
-  ChainOptions whole;
-  whole.early_stop = false;
-  const Cascade cascade = chain_decomposition(dfa, whole);
+  const Cascade cascade = chain_decomposition(dfa, ChainOptions{.early_stop = false});
   REQUIRE(cascade.layers.size() == 9);
   const Certificate certificate = certify(cascade_network(dfa, cascade), {});
   CHECK(certificate.is<Proved>());
@@ -609,9 +590,7 @@ TEST_CASE("a proof about a language that asks about some words alone says so, by
   // The empty word, words of one letter 0 and 1, and those of two and more.
   const Dfa counted = Dfa::moore(parity.alphabet(), {1, 2, 3, 3, 3, 3, 3, 3}, 0, {0, 0, 0, 0}, {"0"});
   const auto said = [&](Claim claim, std::vector<Output> wanted) {
-    Certificate certificate;
-    certificate.claim = std::move(claim);
-    certificate.language = TrackedAutomaton{counted, std::move(wanted)};
+    Certificate certificate{.claim = std::move(claim), .language = TrackedAutomaton{counted, std::move(wanted)}};
     return claim_in_words(certificate, counted.alphabet());
   };
   const std::string proved = "proved for words of every length",
@@ -626,8 +605,7 @@ TEST_CASE("a proof about a language that asks about some words alone says so, by
   CHECK(said(ProvedUpTo{7}, {0, kNot, 0, 0}) ==
         "proved for words of up to 7 letters; undecided beyond" + not_of + "\"0\" (1 letter)");
   CHECK(said(Sampled{}, {0, kNot, 0, 0}) == "undecided: no disagreement found, which proves nothing");
-  Certificate back;
-  back.claim = Proved{};
+  Certificate back{.claim = Proved{}};
   CHECK(claim_in_words(back, counted.alphabet()) == proved);
   // Words that come back to the beginning, of which nothing is asked, have letters.
   back.language = TrackedAutomaton{parity, {kNot, 0}};

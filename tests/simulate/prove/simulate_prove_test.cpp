@@ -134,9 +134,7 @@ TEST_CASE("what is wrong is refuted by a shortest word") {
     Network network = one_hot(random_automaton(random, 6, 2));
     network.layers[0].transitions[0].a = MapMatrix{random_automaton(random, 6, 1).letter_map(0)};
     const Certificate certificate = certify(network, exactly());
-    CertifyOptions rounded;
-    rounded.arithmetic = Precision::kFp64;
-    const Certificate searched = certify_reachable_set(network, rounded);
+    const Certificate searched = certify_reachable_set(network, CertifyOptions{.arithmetic = Precision::kFp64});
     CHECK(to_string(certificate.claim) == to_string(searched.claim));
     if (searched.failing_word()) CHECK(certificate.failing_word()->size() == searched.failing_word()->size());
   }
@@ -264,7 +262,7 @@ TEST_CASE("the time of exact arithmetic ends the search over tuples, which keeps
   const auto start = std::chrono::steady_clock::now();
   const Certificate whole = certify(network, options);
   CHECK(whole.is<Proved>());
-  CHECK(whole.evidence.find("all 9009 tuples") != std::string::npos);
+  CHECK(test::contains(whole.evidence, "all 9009 tuples"));
   // Closing the layers takes a small part of the time of the whole: some limit ends the search and not the layers.
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   Certificate found;
@@ -275,7 +273,7 @@ TEST_CASE("the time of exact arithmetic ends the search over tuples, which keeps
     found = certify(network, options);
     if (found.is<Proved>()) continue;
     CHECK(found.is<ProvedUpTo>());
-    CHECK(found.limit.find("the time is over (--time") != std::string::npos);
+    CHECK(test::contains(found.limit, "the time is over (--time"));
   }
   CHECK(found.length() > 0);
   CHECK(found.length() < 9009);
@@ -293,7 +291,7 @@ TEST_CASE("the time of exact arithmetic ends layers that do not close") {
   const Certificate found = certify(network, options);
   CHECK(found.is<ProvedUpTo>());
   CHECK(found.length() == 0);
-  CHECK(found.limit.find("the time is over (--time 0.05)") != std::string::npos);
+  CHECK(test::contains(found.limit, "the time is over (--time 0.05)"));
 }
 
 TEST_CASE("a search that is out of time finds nothing, and other limits are its caller's") {
@@ -566,8 +564,7 @@ TEST_CASE("one delta head with eigenvalues 0 and 1 holds parity in bf16, by roun
   const Network network =
       one_layer(counter(2, {0, 1}), even, {Matrix{ReflectionProduct{2, {}}}, Matrix{ReflectionProduct{2, {erasure}}}},
                 {even, odd});
-  CertifyOptions how;
-  how.arithmetic = Precision::kBf16;
+  CertifyOptions how{.arithmetic = Precision::kBf16};
   CHECK(certify(network, how).is<Proved>());
   how.arithmetic = Precision::kFp32;
   CHECK(certify(network, how).is<Refuted>());
@@ -590,10 +587,7 @@ Network lagging_counter(std::uint64_t snap_every) {
 }
 
 Network snapped_rotation(std::uint32_t m, Precision precision) {
-  BuildOptions wishes;
-  wishes.construction = "rotation-snapped";
-  wishes.precision = precision;
-  return build(counter(m, all_residues(m)), wishes);
+  return build(counter(m, all_residues(m)), BuildOptions{.construction = "rotation-snapped", .precision = precision});
 }
 
 Certificate certify_in(const Network& network, ArithmeticName arithmetic, std::uint64_t max_pairs = 2'000'000) {
@@ -695,7 +689,7 @@ TEST_CASE("rotations that drift are proved once they snap") {
     CAPTURE(fact.m);
     const Network network = snapped_rotation(fact.m, fact.precision);
     CHECK(network.snap_every == fact.every);
-    CHECK(network.provenance.note.find("not linear") != std::string::npos);
+    CHECK(test::contains(network.provenance.note, "not linear"));
     CHECK(certify_in(snapping(network, 0), fact.precision).is<Refuted>());
     CHECK(certify_in(network, fact.precision).is<Proved>());
     CHECK(certify_reachable_set(network, in(fact.precision)).is<Proved>());
@@ -775,8 +769,7 @@ TEST_CASE("the file says that a network snaps") {
 }
 
 TEST_CASE("the planner offers snapping by name, says that it is not linear, and never calls it exact") {
-  BuildOptions wishes;
-  wishes.precision = Precision::kFp32;
+  BuildOptions wishes{.precision = Precision::kFp32};
   bool offered = false;
   for (const PlanRow& row : plan(counter(60, {1}), wishes)) {
     CHECK((row.snap_every > 0) == (row.construction == "rotation-snapped"));

@@ -229,10 +229,7 @@ namespace {
 
 ModelVerdict ask(const Network& network, ArithmeticName arithmetic, std::uint64_t max_pairs = 100'000,
                  std::uint64_t length = 0) {
-  Question question;
-  question.subject = &network;
-  question.how.arithmetic = arithmetic;
-  question.how.max_pairs = max_pairs;
+  Question question{.subject = &network, .how = {.arithmetic = arithmetic, .max_pairs = max_pairs}};
   question.random.length = length;
   return verify(question);
 }
@@ -242,11 +239,7 @@ ModelVerdict ask_reader(const Network& network, ArithmeticName arithmetic, std::
   const auto reader = network_reader(network, arithmetic, Form::kStructured);
   const TrackedAutomaton tracked = every_state(network.automaton);
   const ReadModel model{*reader, tracked};
-  Question question;
-  question.subject = &model;
-  question.how.arithmetic = arithmetic;
-  question.how.max_pairs = max_pairs;
-  return verify(question);
+  return verify(Question{.subject = &model, .how = {.arithmetic = arithmetic, .max_pairs = max_pairs}});
 }
 
 }  // namespace
@@ -283,15 +276,11 @@ TEST_CASE("a failing word is really wrong, and nothing shorter when it says so")
 
 TEST_CASE("what was found stays where random words meet a limit, which is said") {
   const Network many = rotation(5, {0, 1, 2, 3, 4});  // more states in fp32 than a run through them lists
-  Question question;
-  question.subject = &many;
-  question.how.max_pairs = 1000;
-  question.how.long_letters = 0;
-  question.random.length = 300;
-  question.random.through = RandomTest::Through::kStates;
+  Question question{.subject = &many, .how = {.max_pairs = 1000, .long_letters = 0}};
+  question.random = {.length = 300, .through = RandomTest::Through::kStates};
   const ModelVerdict proved = verify(question);
   CHECK(proved.certificate.length() > 0);
-  CHECK(proved.not_tested.find("reachable states") != std::string::npos);
+  CHECK(test::contains(proved.not_tested, "reachable states"));
   question.test_only = false;
   Network wrong = many;
   const Dfa& own = many.automaton;
@@ -308,11 +297,7 @@ TEST_CASE("what was found stays where random words meet a limit, which is said")
 
 TEST_CASE("what was checked before a refutation is said as far as it was proved") {
   const Network drifting = rotation(5, {0, 1, 2, 3, 4});
-  Question question;
-  question.subject = &drifting;
-  question.how.arithmetic = Precision::kBf16;
-  question.how.max_pairs = 10;
-  question.how.long_letters = 0;
+  Question question{.subject = &drifting, .how = {.arithmetic = Precision::kBf16, .max_pairs = 10, .long_letters = 0}};
   const std::uint64_t proved = verify(question).certificate.length();
   REQUIRE(proved > 0);
   question.random.length = 100'000;
@@ -346,8 +331,7 @@ TEST_CASE("replay finds the letter where a false proof breaks") {
   // 250 letters of the famous word would be needed for Z_5; a network that turns a twentieth too far breaks sooner.
   Network network = rotation(5, {0, 1});
   network.layers[0].transitions[1].a = RotationBlocks{{{false, Turn{21, 100}.normalised()}}};
-  Certificate forged;
-  forged.claim = Proved{};
+  Certificate forged{.claim = Proved{}};
   std::uint64_t letters = 0;
   const auto wrong = replay(network, forged, 100'000, letters);
   REQUIRE(wrong);
@@ -370,11 +354,8 @@ TEST_CASE("what a construction promises is proved before it is written") {
     for (const PlanRow& row : plan(automaton, {})) {
       if (!row.possible || row.wraps_in) continue;
       CAPTURE(row.construction);
-      BuildOptions options;
-      options.construction = row.construction;
-      const Network network = build(automaton, options);
-      CertifyOptions limits;
-      limits.max_pairs = 20'000;
+      const Network network = build(automaton, BuildOptions{.construction = row.construction});
+      CertifyOptions limits{.max_pairs = 20'000};
       const KeptPromise kept = verify_built(network, {row.exact_in, row.locked_in}, limits);
       // The matrices of a grid rotation multiply to very many maps, of which no search sees the end.
       if (row.construction != "rotation-grid") CHECK(kept.promised_only.empty());
@@ -387,9 +368,7 @@ TEST_CASE("what a construction promises is proved before it is written") {
 
 TEST_CASE("one-hot networks past the size for orders are proved once, and the other formats' proofs agree") {
   const Dfa automaton = load_language("name:random:m=4000,seed=1", {});
-  BuildOptions options;
-  options.construction = "one-hot";
-  const Network network = build(automaton, options);
+  const Network network = build(automaton, BuildOptions{.construction = "one-hot"});
   const std::vector<Precision> formats{Precision::kFp64, Precision::kFp32, Precision::kFp16, Precision::kBf16};
   const KeptPromise kept = verify_built(network, {formats, {}}, {});
   CHECK(kept.sequential == formats);
@@ -406,12 +385,9 @@ TEST_CASE("a construction chosen in any order is the first that is proved so, an
       CAPTURE(name);
       CAPTURE(to_string(precision));
       const Dfa dfa = load_language(std::string("name:") + name, {});
-      BuildOptions wishes;
-      wishes.precision = precision;
+      BuildOptions wishes{.precision = precision};
       std::map<std::string, std::string> refused;
-      CertifyOptions how;
-      how.arithmetic = precision;
-      how.any_order = true;
+      CertifyOptions how{.arithmetic = precision, .any_order = true};
       const Choice choice =
           choose_by_proof(dfa, wishes, how, PlanRows::kAll,
                           [&](const PlanRow& row, const std::string& refusal) { refused[row.construction] = refusal; });
@@ -426,11 +402,8 @@ TEST_CASE("a construction chosen in any order is the first that is proved so, an
         if (row.possible && row.exact_in.empty() && !row.wraps_in)
           CHECK(refused.at(row.construction) == "its numbers round");
     }
-  BuildOptions small;
-  small.max_dimension = 2;
-  small.precision = Precision::kFp32;
-  CertifyOptions any;
-  any.any_order = true;
+  BuildOptions small{.precision = Precision::kFp32, .max_dimension = 2};
+  CertifyOptions any{.any_order = true};
   const Choice none = choose_by_proof(load_language("name:Z5", {}), small, any, PlanRows::kNeeded);
   CHECK(none.chosen() == nullptr);
   CHECK_THROWS_AS(std::rethrow_exception(none.failure), InputError);
@@ -448,8 +421,7 @@ TEST_CASE("in integers the choice has the fewest layers and then numbers, proved
     CAPTURE(language);
     CAPTURE(arithmetic);
     const Dfa dfa = minimise(load_language(language, {}));
-    CertifyOptions how;
-    how.arithmetic = ArithmeticName::parse(arithmetic);
+    CertifyOptions how{.arithmetic = ArithmeticName::parse(arithmetic)};
     BuildOptions wishes;
     if (const IntegerType& type = how.arithmetic.integer(); !type.saturates)
       wishes.integers = WrappingIntegers{type.bits, type.is_signed};
@@ -459,26 +431,20 @@ TEST_CASE("in integers the choice has the fewest layers and then numbers, proved
     CHECK(choice.chosen()->state_numbers == numbers);
     CHECK(certify(*choice.network, how).is<Proved>());
   }
-  CertifyOptions how;
-  how.arithmetic = ArithmeticName::parse("u8");
-  BuildOptions wishes;
-  wishes.construction = "signed-permutation";
+  CertifyOptions how{.arithmetic = ArithmeticName::parse("u8")};
+  BuildOptions wishes{.construction = "signed-permutation"};
   const Choice none = choose_by_proof(load_language("name:Z4", {}), wishes, how, PlanRows::kNeeded);
-  CHECK(test::error_of([&] { std::rethrow_exception(none.failure); }).find("signed-permutation: layer 0") !=
-        std::string::npos);
+  CHECK(test::contains(test::error_of([&] { std::rethrow_exception(none.failure); }), "signed-permutation: layer 0"));
   wishes.construction = "wrapping-cells";
-  CHECK(test::error_of([&] { build(load_language("name:Z4", {}), wishes); }).find("take --precision u8") !=
-        std::string::npos);
+  CHECK(test::contains(test::error_of([&] { build(load_language("name:Z4", {}), wishes); }), "take --precision u8"));
 }
 
 TEST_CASE("every order of integers that wrap around is the sequential one, and no other order saturates") {
-  BuildOptions wishes;
-  wishes.construction = "wrapping-cells";
+  BuildOptions wishes{.construction = "wrapping-cells"};
   for (const bool is_signed : {false, true}) {
     wishes.integers = WrappingIntegers{8, is_signed};
     const Network network = build(minimise(load_language("name:D4/points", {})), wishes);
-    Question question;
-    question.subject = &network;
+    Question question{.subject = &network};
     question.random = {.length = 200, .words = 3};
     question.how.arithmetic = IntegerType{8, is_signed, false};
     CHECK_FALSE(verify(question).certificate.holds_in_any_order());
@@ -489,14 +455,13 @@ TEST_CASE("every order of integers that wrap around is the sequential one, and n
       const ModelVerdict verdict = verify(question);
       CHECK(verdict.certificate.holds_in_any_order());
       CHECK(verdict.self_check.is_rechecked);
-      CHECK(verdict.certificate.evidence.find("modulo 2^8 are a ring's") != std::string::npos);
-      CHECK(claim_in_words(verdict.certificate, network.automaton.alphabet()).find("in any order of evaluation") !=
-            std::string::npos);
+      CHECK(test::contains(verdict.certificate.evidence, "modulo 2^8 are a ring's"));
+      CHECK(test::contains(claim_in_words(verdict.certificate, network.automaton.alphabet()), "in any order of evaluation"));
       // The file is that of the sequential order.
       const test::Scratch folder("ring");
       const std::string file = (folder / "ring.cert").string();
       save_certificate(with_steps(verdict.certificate, network), network, file);
-      CHECK(test::contents(file).find("\"order\":\"sequential\"") != std::string::npos);
+      CHECK(test::contains(test::contents(file), "\"order\":\"sequential\""));
       CHECK(recheck(load_certificate(file, network), network).established);
       question.how.any_order = false;
     }
@@ -504,7 +469,7 @@ TEST_CASE("every order of integers that wrap around is the sequential one, and n
     CHECK_THROWS_AS(verify(question), InputError);
     question.how.order = {};
     question.how.any_order = true;
-    CHECK(test::error_of([&] { verify(question); }).find("saturates, so that another order") != std::string::npos);
+    CHECK(test::contains(test::error_of([&] { verify(question); }), "saturates, so that another order"));
     Network snaps = network;
     snaps.snap_every = 2;
     question.subject = &snaps;
@@ -515,9 +480,7 @@ TEST_CASE("every order of integers that wrap around is the sequential one, and n
 
 TEST_CASE("products of letters' maps in any grouping, modulo 2^8, are the numbers that are evaluated") {
   std::mt19937_64 random(8);
-  BuildOptions wishes;
-  wishes.construction = "wrapping-cells";
-  wishes.integers = WrappingIntegers{};
+  BuildOptions wishes{.construction = "wrapping-cells", .integers = WrappingIntegers{}};
   const Network network = build(minimise(load_language("name:D4/points", {})), wishes);
   const Layer& layer = network.layers[0];
   using Step = std::pair<std::uint8_t, std::uint8_t>;  // h ↦ a h + b
@@ -587,9 +550,7 @@ TEST_CASE("a language whose letters and outputs come in another order is compare
   std::vector<Letter> letters{0, 1, 2};
   do {
     for (const std::vector<Output>& outputs : {std::vector<Output>{0, 1, 2}, {2, 0, 1}, {1, 0, 2}}) {
-      Question question;
-      question.subject = &network;
-      question.random.length = 100;
+      Question question{.subject = &network, .random = {.length = 100}};
       const Dfa same = renumbered(own, letters, outputs);
       question.against = Language{"the same", same};
       CHECK(verify(question).certificate.is<Proved>());
@@ -614,13 +575,8 @@ TEST_CASE("a language whose letters and outputs come in another order is compare
 TEST_CASE("questions that make no sense are refused before anything is proved") {
   const Network network = rotation(10, {0, 1, 3});
   const auto question = [&](ArithmeticName arithmetic = Precision::kFp32, Order order = {}) {
-    Question asked;
-    asked.subject = &network;
-    asked.how.arithmetic = arithmetic;
-    asked.how.order = order;
-    asked.how.max_pairs = 200'000;
+    Question asked{.subject = &network, .how = in(arithmetic, 200'000, order), .random = {.length = 10}};
     asked.how.progress = [](std::uint64_t) { throw HasBegun(); };
-    asked.random.length = 10;
     return asked;
   };
   CHECK_THROWS_AS(verify(question()), HasBegun);
@@ -658,11 +614,8 @@ TEST_CASE("no accepted word of the length is told before anything is proved") {
   const Dfa& dfa = network.automaton;
   network.automaton = Dfa::acceptor(dfa.alphabet(), {dfa.table().begin(), dfa.table().end()}, 0,
                                     std::vector<bool>(dfa.states(), false));
-  Question asked;
-  asked.subject = &network;
-  asked.how.max_pairs = 200'000;
+  Question asked{.subject = &network, .how = {.max_pairs = 200'000}, .random = {.length = 10}};
   asked.how.progress = [](std::uint64_t) { throw HasBegun(); };
-  asked.random.length = 10;
   CHECK_THROWS_AS(verify(asked), HasBegun);
   asked.random.accepted = true;
   CHECK_THROWS_AS(verify(asked), InputError);
@@ -680,9 +633,7 @@ TEST_CASE("a wrong answer to the empty word refutes, by search and by random wor
   const Wrong reader;
   const TrackedAutomaton tracked{automaton(1, {0}), {0}};
   const ReadModel model{reader, tracked, [](Output output) { return "says " + std::to_string(output); }};
-  Question question;
-  question.subject = &model;
-  question.random.length = 5;
+  Question question{.subject = &model, .random = {.length = 5}};
   for (const bool test_only : {false, true}) {
     question.test_only = test_only;
     const ModelVerdict verdict = verify(question);
@@ -703,10 +654,7 @@ TEST_CASE("a run through states finds the letter that a run through the network 
   }
   Network network = one_hot(automaton(2, astray));
   network.automaton = automaton(2, line);
-  Question question;
-  question.subject = &network;
-  question.how.max_pairs = 5;
-  question.how.long_letters = 0;
+  Question question{.subject = &network, .how = {.max_pairs = 5, .long_letters = 0}};
   // Seldom are 30 letters the same: the failing word is too long to print, and named by its seed.
   question.random.length = 10'000'000;
   question.random.seed = 7;

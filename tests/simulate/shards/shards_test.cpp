@@ -255,7 +255,7 @@ TEST_CASE("every subset of the parts says which are missing") {
         missing.push_back(i + 1);
     CHECK(merge_parts(given).missing == missing);
     given.push_back(given.front());
-    CHECK(error_of([&] { merge_parts(given); }).find("give one of the two") != std::string::npos);
+    CHECK(test::contains(error_of([&] { merge_parts(given); }), "give one of the two"));
   }
 }
 
@@ -382,29 +382,24 @@ TEST_CASE("what belongs elsewhere is refused, with the difference, and stays") {
     for (const auto& [asked, shard, message] : facts) {
       CAPTURE(message);
       const std::string error = error_of([&, &asked = asked, &shard = shard] { PartFile(path, asked, shard); });
-      CHECK_MESSAGE(error.find(message) != std::string::npos, error);
+      CHECK_MESSAGE(test::contains(error, message), error);
       CHECK(contents(file) == before);
     }
-    CHECK(error_of([&] { PartFile(path, list, {2, 2}); }).find("shard 1/2") != std::string::npos);
+    CHECK(test::contains(error_of([&] { PartFile(path, list, {2, 2}); }), "shard 1/2"));
   }
   for (const auto& [asked, shard, message] : facts) {
     CAPTURE(message);
     std::filesystem::remove(other);
     work(other, asked, {shard.count, shard.count});
     const std::string error = error_of([&] { merge_parts({path, other}); });
-    CHECK_MESSAGE(error.find(message) != std::string::npos, error);
-    CHECK(error.find("other.jsonl") != std::string::npos);
+    CHECK_MESSAGE(test::contains(error, message), error);
+    CHECK(test::contains(error, "other.jsonl"));
   }
   place.write("text.jsonl", "no part\n");
-  CHECK(error_of([&] {
-          PartFile((place / "text.jsonl").string(), list, {1, 2});
-        }).find("no part") != std::string::npos);
+  CHECK(test::contains(error_of([&] { PartFile((place / "text.jsonl").string(), list, {1, 2}); }), "no part"));
   place.write("begun.jsonl.begun", "no part\n");
-  CHECK(error_of([&] {
-          PartFile((place / "begun.jsonl").string(), list, {1, 2});
-        }).find("no part") != std::string::npos);
+  CHECK(test::contains(error_of([&] { PartFile((place / "begun.jsonl").string(), list, {1, 2}); }), "no part"));
   CHECK(contents(place / "begun.jsonl.begun") == "no part\n");
   PartFile begun((place / "new.jsonl").string(), list, {1, 2});
-  CHECK(error_of([&] { merge_parts({(place / "new.jsonl.begun").string()}); }).find("not finished") !=
-        std::string::npos);
+  CHECK(test::contains(error_of([&] { merge_parts({(place / "new.jsonl.begun").string()}); }), "not finished"));
 }

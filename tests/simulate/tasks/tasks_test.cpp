@@ -8,15 +8,9 @@ using namespace krohn;
 
 namespace {
 
-LanguageOptions with_alphabet(const char* alphabet) {
-  const LanguageOptions options{.alphabet = alphabet};
-  return options;
-}
+LanguageOptions with_alphabet(const char* alphabet) { return {.alphabet = alphabet}; }
 
-LanguageOptions with_generators(const char* generators) {
-  const LanguageOptions options{.generators = generators};
-  return options;
-}
+LanguageOptions with_generators(const char* generators) { return {.generators = generators}; }
 
 /// A cycle of so many states: its JSON has a line for each.
 Dfa cycle(State states) {

@@ -260,11 +260,7 @@ TEST_CASE("instruction sets have names, and one is always there") {
 namespace {
 
 SampleOptions options(std::vector<std::uint64_t> lengths, std::uint64_t words, unsigned threads = 0) {
-  SampleOptions chosen;
-  chosen.lengths = std::move(lengths);
-  chosen.words = words;
-  chosen.threads = threads;
-  return chosen;
+  return {.lengths = std::move(lengths), .words = words, .threads = threads};
 }
 
 /// The report at one length, by the plainest loop.

@@ -55,9 +55,7 @@ std::unique_ptr<SequenceModel<float>> model_of(const SaturatedCell& cell, const 
 /// The search alone: the replay of a whole verdict would take minutes for all of them.
 Certificate verdict(const SequenceModel<float>& model, const Task& task, Precision precision) {
   const auto machine = trained_machine(model, task, precision);
-  ReaderLimits limits;
-  limits.max_pairs = 100'000;
-  limits.long_letters = 0;
+  ReaderLimits limits{.max_pairs = 100'000, .long_letters = 0};
   return certify_reader(*machine, tracked_automaton(task, input_machine(task).automaton), limits);
 }
 

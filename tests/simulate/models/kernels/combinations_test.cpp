@@ -14,13 +14,6 @@ namespace {
 template <class Real>
 using Lists = std::vector<std::vector<Real>>;
 
-std::vector<double> drawn(std::size_t count, std::uint64_t seed, double scale = 1) {
-  Random random(seed);
-  std::vector<double> numbers(count);
-  for (double& number : numbers) number = scale * (static_cast<double>(random.below(257)) - 128) / 128;
-  return numbers;
-}
-
 template <class To, class From>
 std::vector<To> as(const std::vector<From>& numbers) {
   std::vector<To> result;
@@ -48,8 +41,9 @@ TEST_CASE("combined rows and their gradients are those written out") {
       CAPTURE(columns);
       std::vector<std::uint32_t> source;
       for (std::uint32_t t = 0; t < kRows; ++t) source.push_back(static_cast<std::uint32_t>(t * t % kOwn));
-      const Lists<double> given = {drawn(kRows * terms, 1), drawn(terms * columns, 2), drawn(kOwn * columns, 3)};
-      const std::vector<double> by_to = drawn(kRows * columns, 4);
+      const Lists<double> given = {drawn<double>(kRows * terms, 1), drawn<double>(terms * columns, 2),
+                                   drawn<double>(kOwn * columns, 3)};
+      const std::vector<double> by_to = drawn<double>(kRows * columns, 4);
       const auto written = [&](const Lists<double>& lists) {
         std::vector<double> to(kRows * columns);
         for (std::size_t t = 0; t < kRows; ++t)
@@ -81,7 +75,7 @@ TEST_CASE("the norm by coefficients is that of the rows that they stand for") {
   for (const std::size_t terms : {1u, 2u, 5u, 8u, 9u, 12u}) {
     CAPTURE(terms);
     const std::size_t row = terms + kPast;  // other heads' coefficients stand between
-    std::vector<double> factor = drawn(terms * terms, 1), gram(terms * terms, 0);
+    std::vector<double> factor = drawn<double>(terms * terms, 1), gram(terms * terms, 0);
     for (std::size_t i = 0; i < terms; ++i) {
       factor[i * terms + i] += 2;  // far enough from 0 for differences
       for (std::size_t j = i + 1; j < terms; ++j) factor[i * terms + j] = 0;
@@ -89,9 +83,9 @@ TEST_CASE("the norm by coefficients is that of the rows that they stand for") {
     for (std::size_t i = 0; i < terms; ++i)
       for (std::size_t j = 0; j < terms; ++j)
         for (std::size_t k = 0; k < terms; ++k) gram[i * terms + j] += factor[i * terms + k] * factor[j * terms + k];
-    Lists<double> given = {drawn(kRows * row, 2), gram};
+    Lists<double> given = {drawn<double>(kRows * row, 2), gram};
     for (double& number : given[0]) number += 1.5;
-    std::vector<double> by_y = drawn(kRows * row, 3);
+    std::vector<double> by_y = drawn<double>(kRows * row, 3);
     for (std::size_t i = 0; i < by_y.size(); ++i)
       if (i % row >= terms) by_y[i] = 0;
     const auto scale_of = [&](const Lists<double>& lists, std::size_t t) {
@@ -127,7 +121,7 @@ TEST_CASE("coefficients whose squares overflow are normalised like any others") 
   constexpr std::size_t kTerms = 5;
   std::vector<float> one(kTerms * kTerms, 0);
   for (std::size_t i = 0; i < kTerms; ++i) one[i * kTerms + i] = 1;
-  const auto x = as<float>(drawn(kTerms, 1));
+  const auto x = as<float>(drawn<double>(kTerms, 1));
   for (const InstructionSet set : available_instruction_sets()) {
     CAPTURE(to_string(set));
     std::vector<float> large = x, plain = x, seen(kTerms), expected(kTerms);
@@ -146,8 +140,8 @@ TEST_CASE("gates of scaled rows, and the scale of a norm, are those written out"
   for (const std::size_t half : {1u, 3u, 16u, 21u, 32u}) {
     CAPTURE(half);
     const std::size_t width = 2 * half;
-    const Lists<double> given = {drawn(kRows * width, 1, 3), drawn(kRows, 2)};
-    const std::vector<double> by_y = drawn(kRows * half, 3);
+    const Lists<double> given = {drawn<double>(kRows * width, 1, 3), drawn<double>(kRows, 2)};
+    const std::vector<double> by_y = drawn<double>(kRows * half, 3);
     const auto gated = [&](const Lists<double>& lists) {
       std::vector<double> y;
       for (std::size_t t = 0; t < kRows; ++t)
@@ -167,7 +161,7 @@ TEST_CASE("gates of scaled rows, and the scale of a norm, are those written out"
       }
       return scale;
     };
-    const std::vector<double> by_scale = drawn(kRows, 4);
+    const std::vector<double> by_scale = drawn<double>(kRows, 4);
     const Lists<double> expected = slopes(given, by_y, gated), by_norm = slopes({given[0]}, by_scale, scaled);
     with_all_kernels([&]<class Real>(const TrainingKernels<Real>& kernels, double allowed) {
       const auto x = as<Real>(given[0]), scale = as<Real>(given[1]);

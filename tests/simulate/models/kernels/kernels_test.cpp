@@ -34,13 +34,6 @@ void step_units(CellKind kind, std::size_t hidden, const double* by_input, const
 }
 
 /// In ±4, in steps of 1/64: where units saturate and where they do not.
-template <class Real>
-std::vector<Real> drawn(std::size_t count, std::uint64_t seed) {
-  std::vector<Real> numbers = integers<Real>(count, 256, seed);
-  for (Real& number : numbers) number /= 64;
-  return numbers;
-}
-
 struct Extents {
   std::size_t count, hidden;
   bool has_before, has_source, is_one;  ///< is_one: the gradient by the input is not asked for
@@ -52,10 +45,10 @@ Lists run(const Cell& cell, const Extents& e, const TrainingKernels<Real>& kerne
   const std::size_t gates = cell.gates * e.hidden, kept = cell.kept * e.hidden;
   std::vector<std::uint32_t> source(e.count);
   for (std::size_t row = 0; row < e.count; ++row) source[row] = static_cast<std::uint32_t>((2 * row + 1) % e.count);
-  const auto input = drawn<Real>(e.count * gates, 1);
-  auto state = drawn<Real>(e.count * gates, 2);
-  const auto before = drawn<Real>(e.count * kept, 3), by_output = drawn<Real>(e.count * e.hidden, 4);
-  std::vector<Real> after(e.count * kept), by_memory = drawn<Real>(e.count * kept, 5);
+  const auto input = drawn<Real>(e.count * gates, 1, 4);
+  auto state = drawn<Real>(e.count * gates, 2, 4);
+  const auto before = drawn<Real>(e.count * kept, 3, 4), by_output = drawn<Real>(e.count * e.hidden, 4, 4);
+  std::vector<Real> after(e.count * kept), by_memory = drawn<Real>(e.count * kept, 5, 4);
   std::vector<Real> apart(e.count * gates);
   CellRows<Real> rows{cell.kind,
                       e.count,
@@ -86,8 +79,8 @@ TEST_CASE("training steps cells as proofs do") {
         CAPTURE(hidden);
         constexpr std::size_t kRows = 5;
         const std::size_t gates = cell.gates * hidden, kept = cell.kept * hidden;
-        const auto input = drawn<double>(kRows * gates, 1), state = drawn<double>(kRows * gates, 2);
-        std::vector<double> memory = drawn<double>(kRows * kept, 3);
+        const auto input = drawn<double>(kRows * gates, 1, 4), state = drawn<double>(kRows * gates, 2, 4);
+        std::vector<double> memory = drawn<double>(kRows * kept, 3, 4);
         if (!has_before) std::ranges::fill(memory, 0);
         for (std::size_t row = 0; row < kRows; ++row)
           step_units(cell.kind, hidden, input.data() + row * gates, state.data() + row * gates,

@@ -19,14 +19,6 @@ struct Drawn {
 };
 
 /// Numbers in ±scale, the same for every type.
-template <class Real>
-std::vector<Real> drawn(std::size_t count, std::uint64_t seed, double scale) {
-  Random random(seed);
-  std::vector<Real> numbers(count);
-  for (Real& number : numbers) number = static_cast<Real>(scale * (static_cast<double>(random.below(257)) - 128) / 128);
-  return numbers;
-}
-
 /// Sorted words, with empty and equal ones among them.
 std::vector<Word> some_words(std::size_t letters, std::size_t count, std::size_t longest, std::uint64_t seed) {
   Random random(seed);
@@ -45,10 +37,10 @@ template <class Real>
 struct Lists {
   explicit Lists(const Drawn& from) : drawn_as(from) {
     const std::size_t steps = from.reflections;
-    q = drawn<Real>(from.letters * (from.keys + 1), 1, 1);
+    q = drawn<Real>(from.letters * (from.keys + 1), 1);
     k = drawn<Real>(from.letters * (steps * from.keys + 2), 2, 1 / std::sqrt(static_cast<double>(from.keys)));
-    v = drawn<Real>(from.letters * steps * from.values, 3, 1);
-    beta = drawn<Real>(from.letters * steps, 4, 1);
+    v = drawn<Real>(from.letters * steps * from.values, 3);
+    beta = drawn<Real>(from.letters * steps, 4);
     for (const Word& word : from.words) positions = std::max(positions, word.size());
     for (std::size_t w = 0; w < from.words.size(); ++w) {
       const Word& word = from.words[w];
@@ -68,7 +60,7 @@ struct Lists {
       shared.push_back(static_cast<std::uint32_t>(common));
     }
     o.assign(source.size() * from.values, 7);
-    by_o = drawn<Real>(o.size(), 5, 1);
+    by_o = drawn<Real>(o.size(), 5);
   }
 
   const Drawn& drawn_as;

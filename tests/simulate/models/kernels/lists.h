@@ -19,6 +19,14 @@ std::vector<Real> integers(std::size_t count, int spread, std::uint64_t seed) {
   return numbers;
 }
 
+/// Multiples of scale / 64 from −scale to scale.
+template <class Real>
+std::vector<Real> drawn(std::size_t count, std::uint64_t seed, double scale = 1) {
+  std::vector<Real> numbers = integers<Real>(count, 64, seed);
+  for (Real& number : numbers) number *= static_cast<Real>(scale / 64);
+  return numbers;
+}
+
 /// The greatest difference of two numbers at one place, beside the greatest number of its list, or 1. The first
 /// `lists` are compared.
 inline double difference(const std::vector<std::vector<double>>& left, const std::vector<std::vector<double>>& right,

@@ -21,13 +21,6 @@ struct Extents {
 
 /// In ±1, in steps of 1/64.
 template <class Real>
-std::vector<Real> drawn(std::size_t count, std::uint64_t seed) {
-  std::vector<Real> numbers = integers<Real>(count, 64, seed);
-  for (Real& number : numbers) number /= 64;
-  return numbers;
-}
-
-template <class Real>
 struct Given {
   explicit Given(const Extents& e)
       : rates(drawn<Real>(e.states * e.channels, 1)),

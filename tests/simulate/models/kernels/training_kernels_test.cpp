@@ -46,13 +46,6 @@ struct Drawn {
 
 /// In ±1, in steps of 1/64; keys are short, so that nothing grows.
 template <class Real>
-std::vector<Real> drawn(std::size_t count, std::uint64_t seed, double scale = 1) {
-  std::vector<Real> numbers = integers<Real>(count, 64, seed);
-  for (Real& number : numbers) number *= static_cast<Real>(scale / 64);
-  return numbers;
-}
-
-template <class Real>
 struct ReflectionLists {
   explicit ReflectionLists(const Drawn& drawn_as) {
     run.words = drawn_as.lengths.size(), run.reflections = drawn_as.reflections;

@@ -143,10 +143,7 @@ TEST_CASE("scales: a linear horizon is claimed where the decoder's squares are f
     const auto horizon = linear_horizon(network, Precision::kFp64, Form::kStructured);
     CHECK(horizon.has_value() == claimed);
     if (!horizon) continue;
-    Certificate certificate;
-    certificate.claim = ProvedUpTo{horizon->length};
-    certificate.arithmetic = Precision::kFp64;
-    certificate.proof = *horizon;
+    Certificate certificate{.claim = ProvedUpTo{horizon->length}, .arithmetic = Precision::kFp64, .proof = *horizon};
     CHECK(recheck(certificate, network).established);
   }
 }
@@ -165,10 +162,7 @@ TEST_CASE("next to overflow: what a linear horizon claims can be established, or
       if (!horizon) continue;
       const Certificate searched = certify_reachable_set(network, in(Precision::kFp16));
       CHECK((!searched.is<Refuted>() || searched.failing_word()->size() > horizon->length));
-      Certificate certificate;
-      certificate.claim = ProvedUpTo{horizon->length};
-      certificate.arithmetic = Precision::kFp16;
-      certificate.proof = *horizon;
+      Certificate certificate{.claim = ProvedUpTo{horizon->length}, .arithmetic = Precision::kFp16, .proof = *horizon};
       CHECK(recheck(certificate, network).established);
     }
   CHECK(claims > 4);
@@ -266,10 +260,7 @@ Layer layer_of_all_forms(std::mt19937_64& random) {
   ReflectionProduct reflections{4, {}};
   for (const auto& [i, j] : {std::pair{0, 1}, {1, 3}, {2, 3}})
     reflections.factors.push_back(std::get<ReflectionProduct>(swap_matrix(4, i, j, Swap::kUnit)).factors[0]);
-  Reflection turned;
-  turned.plane = 1;
-  turned.angle = Turn{1, 7};
-  turned.beta = 1.5;
+  Reflection turned{.plane = 1, .angle = Turn{1, 7}, .beta = 1.5};
   reflections.factors.push_back(turned);
   const Eigen::MatrixXd dense = noise(random, 4, 4, 1);
   std::vector<Matrix> forms{MapMatrix{Transformation::from_images({1, 1, 3, 1})},
@@ -570,16 +561,11 @@ TEST_CASE("random networks: every claim is confirmed by exhaustive search") {
 namespace {
 
 Network rotation_by_all(int m) {
-  LanguageOptions letters;
-  letters.generators = "all";
-  return build_rotation(named_language("Z" + std::to_string(m), letters));
+  return build_rotation(named_language("Z" + std::to_string(m), LanguageOptions{.generators = "all"}));
 }
 
 Certificate claimed(const LinearHorizon& horizon, ArithmeticName arithmetic) {
-  Certificate certificate;
-  certificate.claim = ProvedUpTo{horizon.length};
-  certificate.arithmetic = arithmetic;
-  certificate.method = "linear horizon";
+  Certificate certificate{.claim = ProvedUpTo{horizon.length}, .arithmetic = arithmetic, .method = "linear horizon"};
   certificate.proof = horizon;
   return certificate;
 }
@@ -671,8 +657,7 @@ TEST_CASE("reflections by normalised keys, the paper's, hold up to a horizon bel
     ArithmeticName arithmetic;
     std::uint64_t least;
   };
-  LanguageOptions swaps;
-  swaps.generators = "transpositions";
+  LanguageOptions swaps{.generators = "transpositions"};
   for (const Fact& fact : {Fact{"S3", Precision::kBf16, 2},
                            {"S3", Precision::kFp16, 20},
                            {"S5", Precision::kFp32, 100'000},

@@ -85,11 +85,7 @@ std::vector<std::vector<Point>> all_maps(Point degree) {
 }
 
 Reflection reflection(std::vector<Reflection::Entry> entries, double beta, std::int64_t over = 1) {
-  Reflection made;
-  made.entries = std::move(entries);
-  made.beta = beta;
-  made.scale_squared_denominator = over;
-  return made;
+  return {.entries = std::move(entries), .scale_squared_denominator = over, .beta = beta};
 }
 
 }  // namespace
@@ -283,8 +279,7 @@ TEST_CASE("a run of ones is impossible, or ends, where states are others") {
 
 TEST_CASE("a large one-hot network is replayed to the last letter") {
   const Network network = units(counter(20'000, {1, 7}));
-  Certificate proved;
-  proved.claim = Proved{};
+  Certificate proved{.claim = Proved{}};
   std::uint64_t letters = 0;
   CHECK_FALSE(replay(network, proved, 100'000, letters));
   CHECK(letters == 100'000);

@@ -132,7 +132,7 @@ TEST_CASE("a matrix that is exact as it is stored says nothing of its factors, w
     CHECK(scan.holds_in_every_association());
     CHECK(claim_in_words(scan, network.automaton.alphabet()) ==
           "proved for words of every length, in every association of the letters' stored matrices");
-    CHECK(scan.evidence.find("once the letters' matrices are stored nothing rounds") != std::string::npos);
+    CHECK(test::contains(scan.evidence, "once the letters' matrices are stored nothing rounds"));
     for (const char* order : {"sequential", "chunked:64"}) {
       const Certificate by_factors = certify(network, in(Precision::kBf16, order));
       CHECK(by_factors.is<Refuted>() == (style == Swap::kUnit));
@@ -195,7 +195,7 @@ TEST_CASE("chunks of reflections that round are searched word by word") {
 TEST_CASE("what the search does not take is said") {
   const Certificate certificate = certify(two_reflections(5), in(Precision::kBf16, "scan"));
   CHECK(certificate.is<Sampled>());
-  CHECK(certificate.limit.find("one layer") != std::string::npos);
+  CHECK(test::contains(certificate.limit, "one layer"));
   CHECK_THROWS_AS(certify_order(rotation(3, {1}), in(Precision::kFp32, "sequential")), InputError);
   Network snapping = rotation(3, {1});
   snapping.snap_every = 4;
@@ -445,9 +445,7 @@ TEST_CASE("reflections: the sums of the UT transform, in every format") {
                         : limit == 0x1p53                    ? std::floor(limit / 3)
                                                              : limit / 2;
     const auto swapped = [&](double m, ArithmeticName a) {
-      Reflection swap;
-      swap.entries = {{0, 1}, {1, -1}};
-      swap.beta = 1;
+      Reflection swap{.entries = {{0, 1}, {1, -1}}, .beta = 1};
       return as_computed(column({1, m}), {{ReflectionProduct{2, {swap}}, {}}}, a);
     };
     CAPTURE(to_string(arithmetic));
@@ -460,8 +458,7 @@ TEST_CASE("reflections: the sums of the UT transform, in every format") {
   // Keys c(e_0 − e_1) with β = 1/c²: β is the number with the least grain, or the greatest.
   for (const auto& [shift, fits] : {std::pair{7, true}, {8, false}, {-7, true}, {-8, false}}) {
     CAPTURE(shift);
-    Reflection swap;
-    swap.entries = {{0, 1}, {1, -1}};
+    Reflection swap{.entries = {{0, 1}, {1, -1}}};
     (shift < 0 ? swap.scale_squared_denominator : swap.scale_squared_numerator) = std::int64_t{1}
                                                                                   << 2 * std::abs(shift);
     swap.beta = std::ldexp(1, -2 * shift);

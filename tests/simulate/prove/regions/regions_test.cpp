@@ -381,8 +381,7 @@ SoftCell soft_cell(const std::string& language, const std::string& cell) {
 }
 
 Certificate certificate_of(const SoftCell& cell, const ClosedRegions& regions, Precision format = Precision::kFp32) {
-  Certificate certificate;
-  certificate.arithmetic = format;
+  Certificate certificate{.arithmetic = format};
   certificate.claim = Proved{.any_order = true};
   certificate.method = "closed regions";
   certificate.operations = std::make_shared<const Operations>(cell.operations);
@@ -422,7 +421,7 @@ TEST_CASE("cells that forget are closed by a few regions, which the re-checker e
       REQUIRE(outcome.established);
       const Certificate certificate = certificate_of(soft, *search.closed, format);
       const std::string text = format_certificate(certificate, soft.tensors);
-      CHECK(text.find("\"version\":4") != std::string::npos);
+      CHECK(test::contains(text, "\"version\":4"));
       const Certificate read = parse_certificate(text, "file", soft.tensors);
       CHECK(std::get<ClosedRegions>(read.proof) == *search.closed);
       CHECK(read.arithmetic == format);
@@ -507,7 +506,7 @@ TEST_CASE("regions that are no proof are refused") {
     forge(forged);
     const Recheck outcome = rechecked(soft, forged);
     CHECK_FALSE(outcome.established);
-    CHECK(outcome.finding.find(why) != std::string::npos);
+    CHECK(test::contains(outcome.finding, why));
   };
   refuses([](ClosedRegions& r) { r.list.clear(); }, "the start: after");
   refuses([](ClosedRegions& r) { r.start = 0; }, "the start: after 0 letters");
@@ -550,7 +549,7 @@ TEST_CASE("a read-out that ties at a corner of a region is none") {
   CHECK(rechecked(cell(least - 1e-5), *search.closed).established);
   const Recheck tied = rechecked(cell(least), *search.closed);
   CHECK_FALSE(tied.established);
-  CHECK(tied.finding.find("read wrongly") != std::string::npos);
+  CHECK(test::contains(tied.finding, "read wrongly"));
 }
 
 namespace {
@@ -646,9 +645,9 @@ TEST_CASE("what regions cannot hold is said, not searched") {
     CHECK_FALSE(search.closed);
     return search.why_not;
   };
-  CHECK(why("parity", "bilinear:full,hidden=4,inputs=2").find("exact codewords: krohn snap") != std::string::npos);
-  CHECK(why("parity", "bilinear:diagonal,hidden=4,inputs=2").find("the recurrence is linear") != std::string::npos);
-  CHECK(why("parity", "gru:hidden=4", Precision::kBf16).find("fp32") != std::string::npos);
+  CHECK(test::contains(why("parity", "bilinear:full,hidden=4,inputs=2"), "exact codewords: krohn snap"));
+  CHECK(test::contains(why("parity", "bilinear:diagonal,hidden=4,inputs=2"), "the recurrence is linear"));
+  CHECK(test::contains(why("parity", "gru:hidden=4", Precision::kBf16), "fp32"));
   CHECK(why("parity", "bilinear:rotations,hidden=4,inputs=2") == "no intervals of cosine");
 
   struct Fact {

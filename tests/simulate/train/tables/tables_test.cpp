@@ -297,7 +297,7 @@ TEST_CASE("states normalised in training: the paper's protocol, and scale-free m
     for (std::size_t i = 0; i < written.experiments.size(); ++i) {
       const Experiment &one = written.experiments[i], &other = normalised.experiments[i];
       CAPTURE(one.model);
-      const bool is_scale_free = one.model.starts_with("bilinear") && one.model.find("bias") == std::string::npos;
+      const bool is_scale_free = one.model.starts_with("bilinear") && !contains(one.model, "bias");
       CHECK(other.model == one.model + (is_scale_free ? ",scale-free" : ""));
       CHECK(other.rates == one.rates);
       CHECK(value(other, "steps") == value(one, "steps"));
@@ -390,7 +390,7 @@ TEST_CASE("Grazzi et al., Figures 2, 5 and 6: groups, methods, protocol") {
       const std::string protocol = fmt::format(
           "words of a batch=512; samples=1600000; samples of all seeds=the same; weight decay=0.01; clip=1; test "
           "words=40000; test lengths=500; lengths={}; conv=",
-          cell.task.find("tokens=") == std::string::npos ? 32 : 64);
+          !contains(cell.task, "tokens=") ? 32 : 64);
       CHECK(settings_as(cell, protocol) == protocol);
       CHECK(cell.rates == std::vector<double>{1e-4});
     }
@@ -784,8 +784,7 @@ TEST_CASE("a run that is interrupted goes on within itself, bit for bit") {
   struct Stop {};
   const Scratch folder("interrupted-runs");
   const auto task = make_task("modadd2");
-  TrainOptions training;
-  training.optimiser.steps = 60;
+  TrainOptions training{.optimiser = {.steps = 60}};
   const std::string model = "bilinear:diagonal,hidden=8,inputs=4", file = (folder / "run.checkpoint").string();
   const TrainedRun whole = train_run(*task, model, training, {});
   std::uint64_t steps = 0;
