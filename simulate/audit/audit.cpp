@@ -2,30 +2,25 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <map>
 #include <set>
+#include <string_view>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/constructions/checkpoints/checkpoint.h"
+#include "krohn/constructions/files/safetensors.h"
 #include "krohn/constructions/files/strict_json.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
+#include "krohn/groups/base/stated_functions.h"
 
 namespace krohn {
-
-// Architectures whose transition matrices are a decay times a Householder-like one:
-// DeltaNet and its kin, RWKV-7.
-
-const std::vector<AuditRule>& delta_rules();
-
-// Architectures whose transition matrices are diagonal, with entries in (0, 1): Mamba
-// and its kin, GLA, RetNet, mLSTM.
-
-const std::vector<AuditRule>& diagonal_rules();
-
 namespace {
 
 namespace fs = std::filesystem;
@@ -49,93 +44,141 @@ std::set<std::string> shards_of(const std::string& path) {
   return files;
 }
 
-}  // namespace
+// The tensors of a published checkpoint, in one file or in shards, one in memory
+// at a time.
 
-CheckpointTensors::CheckpointTensors(const std::string& folder) : folder_(folder) {
-  const fs::path base(folder), index = base / "model.safetensors.index.json", whole = base / "model.safetensors";
-  std::set<std::string> files;
-  // One file goes before shards, in transformers as in `load_checkpoint`.
-  if (fs::is_regular_file(whole))
-    files.insert("model.safetensors");
-  else if (fs::is_regular_file(index))
-    files = shards_of(index.string());
-  for (const std::string& file : files) {
-    const std::string path = (base / file).string();
-    for (auto& [name, place] : read_tensor_places(path))
-      if (!places_.emplace(name, Place{path, std::move(place)}).second)
-        throw InputError(path, fmt::format("tensor {} is in another shard, too", in_quotes(name)));
+class CheckpointTensors {
+ public:
+  /// None: only the config is known.
+  CheckpointTensors() = default;
+  /// model.safetensors, or the shards that model.safetensors.index.json names. Reads headers only; a folder without
+  /// either has no tensors. Throws InputError for a shard that is missing or damaged.
+  explicit CheckpointTensors(const std::string& folder) : folder_(folder) {
+    const fs::path base(folder), index = base / "model.safetensors.index.json", whole = base / "model.safetensors";
+    std::set<std::string> files;
+    // One file goes before shards, in transformers as in `load_checkpoint`.
+    if (fs::is_regular_file(whole))
+      files.insert("model.safetensors");
+    else if (fs::is_regular_file(index))
+      files = shards_of(index.string());
+    for (const std::string& file : files) {
+      const std::string path = (base / file).string();
+      for (auto& [name, place] : read_tensor_places(path))
+        if (!places_.emplace(name, Place{path, std::move(place)}).second)
+          throw InputError(path, fmt::format("tensor {} is in another shard, too", in_quotes(name)));
+    }
   }
-}
 
-const CheckpointTensors::Place& CheckpointTensors::at(const std::string& name) const {
-  const auto found = places_.find(name);
-  if (found == places_.end())
-    throw InputError(folder_, fmt::format("it has no tensor {}, which its config asks for", in_quotes(name)));
-  return found->second;
-}
+  bool empty() const { return places_.empty(); }
+  bool has(const std::string& name) const { return places_.contains(name); }
+  /// Throws InputError naming the tensor where it is missing.
+  const std::vector<std::uint64_t>& shape(const std::string& name) const { return at(name).place.shape; }
 
-const std::vector<std::uint64_t>& CheckpointTensors::shape(const std::string& name) const {
-  return at(name).place.shape;
-}
+  /// For F32, F16, BF16 or F64, all finite.
+  std::vector<double> numbers(const std::string& name) const {
+    const Place& place = at(name);
+    const Tensor tensor = read_tensor(place.file, place.place);
+    auto numbers = floating_numbers(tensor);
+    if (!numbers)
+      throw InputError(place.file, fmt::format("tensor {} holds {}; only unquantised weights can be audited",
+                                               in_quotes(name), tensor.dtype));
+    for (const double number : *numbers)
+      if (!std::isfinite(number))
+        throw InputError(place.file, fmt::format("tensor {} holds a number that is not finite", in_quotes(name)));
+    return *std::move(numbers);
+  }
 
-std::vector<double> CheckpointTensors::numbers(const std::string& name) const {
-  const Place& place = at(name);
-  const Tensor tensor = read_tensor(place.file, place.place);
-  auto numbers = floating_numbers(tensor);
-  if (!numbers)
-    throw InputError(place.file, fmt::format("tensor {} holds {}; only unquantised weights can be audited",
-                                             in_quotes(name), tensor.dtype));
-  for (const double number : *numbers)
-    if (!std::isfinite(number))
-      throw InputError(place.file, fmt::format("tensor {} holds a number that is not finite", in_quotes(name)));
-  return *std::move(numbers);
-}
+  std::uint64_t bytes() const {
+    std::uint64_t sum = 0;
+    for (const auto& [name, place] : places_) sum += place.place.bytes;
+    return sum;
+  }
 
-std::uint64_t CheckpointTensors::bytes() const {
-  std::uint64_t sum = 0;
-  for (const auto& [name, place] : places_) sum += place.place.bytes;
-  return sum;
-}
+ private:
+  struct Place {
+    std::string file;
+    TensorPlace place;
+  };
+  const Place& at(const std::string& name) const {
+    const auto found = places_.find(name);
+    if (found == places_.end())
+      throw InputError(folder_, fmt::format("it has no tensor {}, which its config asks for", in_quotes(name)));
+    return found->second;
+  }
 
-namespace {
+  std::string folder_;
+  std::map<std::string, Place> places_;
+};
 
 const nlohmann::json* member_of(const nlohmann::json& config, const char* name) {
   const auto found = config.find(name);
   return found == config.end() ? nullptr : &*found;
 }
 
-}  // namespace
+// One architecture: how the weights of a recurrent layer bound what an input can make its
+// transition matrices do. Inputs of a layer are normalised, x = g ∘ v with |v|₂ ≤ √d, so that |w·x| ≤ √d |g ∘ w|₂.
 
-void AuditInput::refuse(const char* name, const std::string& why) const {
-  throw InputError((std::filesystem::path(where) / "config.json").string(), fmt::format("\"{}\" {}", name, why));
+struct AuditInput {
+  const nlohmann::json& config;
+  const CheckpointTensors& tensors;  ///< empty: by the config alone
+  bool negative = false;             ///< β is doubled
+  std::string where;
+
+  /// Members of the config with the library's default. Throw InputError naming one of another type; null is one, but
+  /// for counts: None is no limit, or false, and no default.
+  std::uint64_t count(const char* name, std::uint64_t standard) const {
+    const nlohmann::json* const value = member_of(config, name);
+    if (value == nullptr || value->is_null()) return standard;  // as the classes have it for counts
+    if (!value->is_number_unsigned() || *value > (1u << 24)) refuse(name, "is not a count up to 2^24");
+    return value->get<std::uint64_t>();
+  }
+
+  double real(const char* name, double standard) const {
+    const nlohmann::json* const value = member_of(config, name);
+    if (value == nullptr) return standard;
+    if (!value->is_number()) refuse(name, "is not a number");
+    return value->get<double>();
+  }
+
+  bool flag(const char* name, bool standard) const {
+    const nlohmann::json* const value = member_of(config, name);
+    if (value == nullptr) return standard;
+    if (!value->is_boolean()) refuse(name, "is not true or false");
+    return value->get<bool>();
+  }
+
+  [[noreturn]] void refuse(const char* name, const std::string& why) const {
+    throw InputError((std::filesystem::path(where) / "config.json").string(), fmt::format("\"{}\" {}", name, why));
+  }
+};
+
+struct AuditRule {
+  std::string_view model_type, name, source;
+  std::string_view negative_flag;  ///< the member that doubles β; empty: the class reads none
+  bool is_negative = false;        ///< without the member
+  bool is_diagonal = false;        ///< every transition matrix is diagonal and real
+  bool (*is_recurrent)(const AuditInput&, std::uint64_t layer);
+  std::vector<HeadRange> (*heads)(const AuditInput&, std::uint64_t layer);
+};
+
+// ---- What rules are made of
+
+double sigmoid_of(double x) { return 1 / (1 + stated::exp(-x)); }
+double softplus_of(double x) { return x > 40 ? x : stated::log1p(stated::exp(x)); }
+
+/// e^A · softplus(centre ± bound): the rates of a decay that is exp(−e^A softplus(u)).
+HeadRange softplus_rates(double a_log, double centre, double bound) {
+  const double a = stated::exp(a_log);
+  return {a * softplus_of(centre - bound), a * softplus_of(centre + bound), 0, kNoBound};
 }
 
-std::uint64_t AuditInput::count(const char* name, std::uint64_t standard) const {
-  const nlohmann::json* const value = member_of(config, name);
-  if (value == nullptr || value->is_null()) return standard;  // as the classes have it for counts
-  if (!value->is_number_unsigned() || *value > (1u << 24)) refuse(name, "is not a count up to 2^24");
-  return value->get<std::uint64_t>();
-}
-
-double AuditInput::real(const char* name, double standard) const {
-  const nlohmann::json* const value = member_of(config, name);
-  if (value == nullptr) return standard;
-  if (!value->is_number()) refuse(name, "is not a number");
-  return value->get<double>();
-}
-
-bool AuditInput::flag(const char* name, bool standard) const {
-  const nlohmann::json* const value = member_of(config, name);
-  if (value == nullptr) return standard;
-  if (!value->is_boolean()) refuse(name, "is not true or false");
-  return value->get<bool>();
-}
-
+/// The widest of all.
 HeadRange united(const HeadRange& a, const HeadRange& b) {
   return {std::min(a.slowest, b.slowest), std::max(a.fastest, b.fastest), std::min(a.lowest, b.lowest),
           std::min(a.flip, b.flip)};
 }
 
+/// With the delta rule's I − β k kᵀ, |k| = 1, β = c σ(u), |u| ≤ bound, c = 1 or 2.
 HeadRange with_delta(HeadRange head, double bound, bool doubled) {
   const double most = sigmoid_of(bound);
   if (!doubled) {  // 1 − β > 0, and the least where the decay is fastest
@@ -148,6 +191,7 @@ HeadRange with_delta(HeadRange head, double bound, bool doubled) {
   return head;
 }
 
+/// Throws InputError unless there are so many numbers.
 std::vector<double> numbers_of(const AuditInput& input, const std::string& name, std::uint64_t count) {
   std::vector<double> numbers = input.tensors.numbers(name);
   if (numbers.size() != count)
@@ -156,12 +200,14 @@ std::vector<double> numbers_of(const AuditInput& input, const std::string& name,
   return numbers;
 }
 
-std::vector<double> gain_of(const AuditInput& input, const std::string& name, double offset) {
+/// The numbers of a norm's weights, plus `offset`.
+std::vector<double> gain_of(const AuditInput& input, const std::string& name, double offset = 0) {
   std::vector<double> gain = input.tensors.numbers(name);
   for (double& number : gain) number += offset;
   return gain;
 }
 
+/// √d |gain ∘ row|₂ for every row of a matrix with d columns; throws where the shapes do not fit.
 std::vector<double> row_bounds(const AuditInput& input, const std::string& matrix, const std::vector<double>& gain) {
   const std::vector<std::uint64_t> shape = input.tensors.shape(matrix);
   if (shape.size() != 2 || shape[1] != gain.size())
@@ -179,8 +225,6 @@ std::vector<double> row_bounds(const AuditInput& input, const std::string& matri
   }
   return bounds;
 }
-
-namespace {
 
 // ---- Which layers are recurrent
 
@@ -474,43 +518,6 @@ std::vector<HeadRange> rwkv7(const AuditInput& input, std::uint64_t layer) {
   return ranges;
 }
 
-}  // namespace
-
-const std::vector<AuditRule>& delta_rules() {
-  static const std::vector<AuditRule> rules{
-      {"delta_net", "DeltaNet", "flash-linear-attention, fla/layers/delta_net.py", "allow_neg_eigval", false, false,
-       is_no_attention_of_fla, delta_net},
-      {"gated_deltanet", "Gated DeltaNet", "flash-linear-attention, fla/layers/gated_deltanet.py", "allow_neg_eigval",
-       false, false, is_no_attention_of_fla, gated_delta_net},
-      {"kda", "Kimi Delta Attention", "flash-linear-attention, fla/layers/kda.py", "allow_neg_eigval", false, false,
-       is_no_attention_of_fla, kda_of_fla},
-      {"gdn2", "Gated DeltaNet 2", "flash-linear-attention, fla/layers/gdn2.py", "allow_neg_eigval", false, false,
-       is_no_attention_of_fla, gdn2},
-      {"kimi_linear", "Kimi Delta Attention", "transformers, modeling_kimi_linear.py", "", false, false, is_kimi_layer,
-       kimi_linear},
-      {"kimi_k3", "Kimi Delta Attention", "flash-linear-attention, fla/ops/kda/gate.py", "", false, false,
-       is_kimi_layer, kimi_k3},
-      {"glm5_next", "Kimi Delta Attention", "transformers, modeling_glm5_next.py", "", false, false, is_fourth_free,
-       glm5_next},
-      {"glm5_next_text", "Kimi Delta Attention", "transformers, modeling_glm5_next.py", "", false, false,
-       is_fourth_free, glm5_next},
-      {"bailing_hybrid", "Kimi Delta Attention", "transformers, modeling_bailing_hybrid.py", "", false, false,
-       is_outside_group, bailing_hybrid},
-      {"qwen3_next", "Gated DeltaNet", "transformers, modeling_qwen3_next.py", "", false, false, is_outside_interval,
-       qwen3_next},
-      {"qwen3_5", "Gated DeltaNet", "transformers, modeling_qwen3_5.py", "", false, false, is_outside_interval,
-       qwen3_5},
-      {"qwen3_5_text", "Gated DeltaNet", "transformers, modeling_qwen3_5.py", "", false, false, is_outside_interval,
-       qwen3_5},
-      {"olmo_hybrid", "Gated DeltaNet", "transformers, modeling_olmo_hybrid.py", "linear_allow_neg_eigval", true, false,
-       is_outside_interval, olmo_hybrid},
-      {"rwkv7", "RWKV-7", "flash-linear-attention, fla/layers/rwkv7.py", "", false, false, is_no_attention_of_fla,
-       rwkv7}};
-  return rules;
-}
-
-namespace {
-
 bool is_every_layer(const AuditInput&, std::uint64_t) { return true; }
 
 /// exp(−dt e^A), dt = softplus(w·x + b) of its own rows of in_proj, within time_step_limit.
@@ -614,10 +621,39 @@ std::vector<HeadRange> xlstm(const AuditInput& input, std::uint64_t) {
   return std::vector<HeadRange>(input.count("num_heads", 8), {softplus_of(-cap), softplus_of(cap), 0, kNoBound});
 }
 
-}  // namespace
+constexpr std::uint64_t kLargestConfig = 1 << 24;
 
-const std::vector<AuditRule>& diagonal_rules() {
+/// First those whose matrices are a decay times a Householder-like one, then diagonal ones with entries in (0, 1).
+const std::vector<AuditRule>& all_rules() {
   static const std::vector<AuditRule> rules{
+      {"delta_net", "DeltaNet", "flash-linear-attention, fla/layers/delta_net.py", "allow_neg_eigval", false, false,
+       is_no_attention_of_fla, delta_net},
+      {"gated_deltanet", "Gated DeltaNet", "flash-linear-attention, fla/layers/gated_deltanet.py", "allow_neg_eigval",
+       false, false, is_no_attention_of_fla, gated_delta_net},
+      {"kda", "Kimi Delta Attention", "flash-linear-attention, fla/layers/kda.py", "allow_neg_eigval", false, false,
+       is_no_attention_of_fla, kda_of_fla},
+      {"gdn2", "Gated DeltaNet 2", "flash-linear-attention, fla/layers/gdn2.py", "allow_neg_eigval", false, false,
+       is_no_attention_of_fla, gdn2},
+      {"kimi_linear", "Kimi Delta Attention", "transformers, modeling_kimi_linear.py", "", false, false, is_kimi_layer,
+       kimi_linear},
+      {"kimi_k3", "Kimi Delta Attention", "flash-linear-attention, fla/ops/kda/gate.py", "", false, false,
+       is_kimi_layer, kimi_k3},
+      {"glm5_next", "Kimi Delta Attention", "transformers, modeling_glm5_next.py", "", false, false, is_fourth_free,
+       glm5_next},
+      {"glm5_next_text", "Kimi Delta Attention", "transformers, modeling_glm5_next.py", "", false, false,
+       is_fourth_free, glm5_next},
+      {"bailing_hybrid", "Kimi Delta Attention", "transformers, modeling_bailing_hybrid.py", "", false, false,
+       is_outside_group, bailing_hybrid},
+      {"qwen3_next", "Gated DeltaNet", "transformers, modeling_qwen3_next.py", "", false, false, is_outside_interval,
+       qwen3_next},
+      {"qwen3_5", "Gated DeltaNet", "transformers, modeling_qwen3_5.py", "", false, false, is_outside_interval,
+       qwen3_5},
+      {"qwen3_5_text", "Gated DeltaNet", "transformers, modeling_qwen3_5.py", "", false, false, is_outside_interval,
+       qwen3_5},
+      {"olmo_hybrid", "Gated DeltaNet", "transformers, modeling_olmo_hybrid.py", "linear_allow_neg_eigval", true, false,
+       is_outside_interval, olmo_hybrid},
+      {"rwkv7", "RWKV-7", "flash-linear-attention, fla/layers/rwkv7.py", "", false, false, is_no_attention_of_fla,
+       rwkv7},
       {"mamba", "Mamba", "transformers, modeling_mamba.py", "", false, true, is_every_layer, mamba},
       {"mamba2", "Mamba-2", "transformers, modeling_mamba2.py", "", false, true, is_every_layer, mamba2},
       {"gla", "Gated linear attention", "flash-linear-attention, fla/layers/gla.py", "", false, true, is_every_layer,
@@ -628,17 +664,7 @@ const std::vector<AuditRule>& diagonal_rules() {
   return rules;
 }
 
-namespace {
-
-constexpr std::uint64_t kLargestConfig = 1 << 24;
-
-std::vector<AuditRule> all_rules() {
-  std::vector<AuditRule> rules = delta_rules();
-  rules.insert(rules.end(), diagonal_rules().begin(), diagonal_rules().end());
-  return rules;
-}
-
-AuditRule rule_of(const nlohmann::json& config, const std::string& where) {
+const AuditRule& rule_of(const nlohmann::json& config, const std::string& where) {
   const auto type = config.find("model_type");
   const std::string name = type != config.end() && type->is_string() ? type->get<std::string>() : "";
   for (const AuditRule& rule : all_rules())
@@ -764,7 +790,7 @@ Audit audit_checkpoint(const std::string& folder) {
     throw InputError(folder, "has no config.json; an audit takes the folder of a published model");
   nlohmann::json config = parse_strict_json(without_infinities(read_text_file(path, kLargestConfig)), path);
   if (!config.is_object()) throw InputError(path, "not a JSON object");
-  const AuditRule rule = rule_of(config, path);
+  const AuditRule& rule = rule_of(config, path);
   if (const auto text = config.find("text_config"); text != config.end() && text->is_object())
     config = nlohmann::json(*text);  // a wrapper for pictures
   refuse_adapter(folder);

@@ -33,10 +33,62 @@ class AutomatonTask : public Task {
   Letter input_letters() const override { return inputs_.size(); }
   std::span<const std::string> labels() const override { return labels_; }
   const Dfa* oracle() const override { return &oracle_; }
-  std::optional<Dfa> asked_inputs(std::uint64_t least_length) const override;
+  /// States count the letters read, up to the least input that is asked about and then around a cycle.
+  std::optional<Dfa> asked_inputs(std::uint64_t least_length) const override {
+    least_length = std::max(least_length, info_.least_length);
+    while (!has_length(least_length)) ++least_length;
+
+    const auto content_of = [&](std::uint64_t k) { return shape_(least_length + k * info_.length_step).content; };
+    std::uint64_t least = 1, step = due_every_;
+    if (info_.place == TargetPlace::kEnd) {
+      constexpr std::uint64_t kLengths = 8;
+      least = content_of(0), step = 0;
+      for (std::uint64_t k = 0; k + 1 < kLengths; ++k) step = std::gcd(step, content_of(k + 1) - content_of(k));
+    }
+    constexpr std::uint64_t kMaxCounted = 1'000'000;
+    if (least > kMaxCounted)
+      throw InputError("--from", fmt::format("a word's letters are counted up to {} at most", kMaxCounted));
+    const auto cycle = static_cast<State>(std::lcm(step, content_->period()));
+    const State first = static_cast<State>(least), dead = first + cycle;
+    std::vector<State> table;
+    std::vector<bool> accepted;
+    for (State read = 0; read < dead; ++read) {
+      for (Letter letter = 0; letter < inputs_.size(); ++letter)
+        table.push_back(!content_->may_stand(letter, read) ? dead : read + 1 == dead ? first : read + 1);
+      accepted.push_back(read >= first && (read - first) % step == 0);
+    }
+    table.insert(table.end(), inputs_.size(), dead);
+    accepted.push_back(false);
+    return Dfa::acceptor(inputs_, std::move(table), 0, std::move(accepted));
+  }
+
   std::unique_ptr<SampleStream> open(std::uint64_t length, std::uint64_t seed, std::uint64_t index) const override;
   void draw(std::uint64_t length, std::uint64_t seed, std::uint64_t index, std::vector<Letter>& letters,
-            std::vector<TaskLabel>& due) const override;
+            std::vector<TaskLabel>& due) const override {
+    check_length(length);
+    const TaskShape shape = shape_(length);
+    const std::size_t first = letters.size(), content = first + before_.size(), close = content + shape.content;
+    const std::size_t answered = close + after_.size();
+    letters.insert(letters.end(), before_.begin(), before_.end());
+    letters.resize(close);
+    content_->fill(seed, index, 0, std::span(letters).subspan(content));
+    letters.insert(letters.end(), after_.begin(), after_.end());
+    letters.resize(answered + shape.padding, padding_);
+    due.resize(letters.size(), kNoLabel);
+    State state = oracle_.initial();
+    if (info_.place == TargetPlace::kEnd) {
+      for (std::size_t at = first; at < answered; ++at) state = oracle_.next(state, letters[at]);
+      if (answered > first) due[answered - 1] = oracle_.output(state);
+      return;
+    }
+    for (std::size_t at = first; at < content; ++at) state = oracle_.next(state, letters[at]);
+    for (std::size_t at = content, next = content; at < close; ++at) {
+      state = oracle_.next(state, letters[at]);
+      if (at != next) continue;
+      due[at] = oracle_.output(state);
+      next += due_every_;
+    }
+  }
 
   std::optional<SamplePlan> plan(std::uint64_t length) const {
     check_length(length);
@@ -114,65 +166,9 @@ class AutomatonTask::Stream : public SampleStream {
   std::vector<Letter> buffer_;
 };
 
-/// States count the letters read, up to the least input that is asked about and then around a cycle.
-std::optional<Dfa> AutomatonTask::asked_inputs(std::uint64_t least_length) const {
-  least_length = std::max(least_length, info_.least_length);
-  while (!has_length(least_length)) ++least_length;
-
-  const auto content_of = [&](std::uint64_t k) { return shape_(least_length + k * info_.length_step).content; };
-  std::uint64_t least = 1, step = due_every_;
-  if (info_.place == TargetPlace::kEnd) {
-    constexpr std::uint64_t kLengths = 8;
-    least = content_of(0), step = 0;
-    for (std::uint64_t k = 0; k + 1 < kLengths; ++k) step = std::gcd(step, content_of(k + 1) - content_of(k));
-  }
-  constexpr std::uint64_t kMaxCounted = 1'000'000;
-  if (least > kMaxCounted)
-    throw InputError("--from", fmt::format("a word's letters are counted up to {} at most", kMaxCounted));
-  const auto cycle = static_cast<State>(std::lcm(step, content_->period()));
-  const State first = static_cast<State>(least), dead = first + cycle;
-  std::vector<State> table;
-  std::vector<bool> accepted;
-  for (State read = 0; read < dead; ++read) {
-    for (Letter letter = 0; letter < inputs_.size(); ++letter)
-      table.push_back(!content_->may_stand(letter, read) ? dead : read + 1 == dead ? first : read + 1);
-    accepted.push_back(read >= first && (read - first) % step == 0);
-  }
-  table.insert(table.end(), inputs_.size(), dead);
-  accepted.push_back(false);
-  return Dfa::acceptor(inputs_, std::move(table), 0, std::move(accepted));
-}
-
 std::unique_ptr<SampleStream> AutomatonTask::open(std::uint64_t length, std::uint64_t seed, std::uint64_t index) const {
   check_length(length);
   return std::make_unique<Stream>(*this, length, seed, index);
-}
-
-void AutomatonTask::draw(std::uint64_t length, std::uint64_t seed, std::uint64_t index, std::vector<Letter>& letters,
-                         std::vector<TaskLabel>& due) const {
-  check_length(length);
-  const TaskShape shape = shape_(length);
-  const std::size_t first = letters.size(), content = first + before_.size(), close = content + shape.content;
-  const std::size_t answered = close + after_.size();
-  letters.insert(letters.end(), before_.begin(), before_.end());
-  letters.resize(close);
-  content_->fill(seed, index, 0, std::span(letters).subspan(content));
-  letters.insert(letters.end(), after_.begin(), after_.end());
-  letters.resize(answered + shape.padding, padding_);
-  due.resize(letters.size(), kNoLabel);
-  State state = oracle_.initial();
-  if (info_.place == TargetPlace::kEnd) {
-    for (std::size_t at = first; at < answered; ++at) state = oracle_.next(state, letters[at]);
-    if (answered > first) due[answered - 1] = oracle_.output(state);
-    return;
-  }
-  for (std::size_t at = first; at < content; ++at) state = oracle_.next(state, letters[at]);
-  for (std::size_t at = content, next = content; at < close; ++at) {
-    state = oracle_.next(state, letters[at]);
-    if (at != next) continue;
-    due[at] = oracle_.output(state);
-    next += due_every_;
-  }
 }
 
 }  // namespace

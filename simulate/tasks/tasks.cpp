@@ -19,12 +19,6 @@ namespace krohn {
 // Modular arithmetic with brackets nested to any depth: context-free, so no automaton
 // answers it.
 
-/// Expressions modulo m as Delétang et al. 2023 generate them and Grazzi E.1.2 prints them, followed by "=", where the
-/// value is due. A length counts the tokens of the expression and "=". An expression of length n is a digit (n = 1), a
-/// negated digit (2), a digit or negated digit in brackets (3, 4), or "( left op right )" with the length of `left`
-/// uniform among the possible ones; the outermost brackets are left out. Memory O(depth of the expression).
-std::unique_ptr<Task> bracket_task(TaskInfo info, std::uint64_t m);
-
 namespace {
 
 /// The tokens behind the digits 0 … m−1.
@@ -165,6 +159,10 @@ class BracketTask : public Task {
 
 }  // namespace
 
+/// Expressions modulo m as Delétang et al. 2023 generate them and Grazzi E.1.2 prints them, followed by "=", where the
+/// value is due. A length counts the tokens of the expression and "=". An expression of length n is a digit (n = 1), a
+/// negated digit (2), a digit or negated digit in brackets (3, 4), or "( left op right )" with the length of `left`
+/// uniform among the possible ones; the outermost brackets are left out. Memory O(depth of the expression).
 std::unique_ptr<Task> bracket_task(TaskInfo info, std::uint64_t m) {
   return std::make_unique<BracketTask>(std::move(info), m);
 }

@@ -18,12 +18,16 @@
 #include "krohn/groups/base/time_limit.h"
 
 namespace krohn {
+namespace {
 
 // The sets of maps that words of one shape make in an order, each map with a word
 // that makes it.
 
 /// Counts what a search does, for its limits and its progress.
 class SearchBudget {
+  static constexpr std::uint64_t kPerReport = 1 << 14,
+                                 kPerLook = 16;  ///< at the clock: a product may take milliseconds
+
  public:
   explicit SearchBudget(const CertifyOptions& options) : options_(options) {}
 
@@ -31,17 +35,24 @@ class SearchBudget {
   void renew() { spent_ = 0; }
   std::uint64_t left() const { return options_.max_pairs - spent_; }
   /// Before one composition or application, with all bytes held. Throws LimitError, naming what was spent.
-  void spend(std::uint64_t bytes);
+  void spend(std::uint64_t bytes) {
+    require(1);
+    if (bytes > options_.max_bytes) throw LimitError(fmt::format("{} bytes of maps and states", options_.max_bytes));
+    ++spent_;
+    ++total_;
+    if (total_ % kPerLook == 0) TimeLimit::check();
+    if (total_ % kPerReport == 0 && options_.progress) options_.progress(total_);
+  }
   /// Before many: throws at once when they are more than what is left.
-  void require(std::uint64_t count) const;
+  void require(std::uint64_t count) const {
+    if (count > left()) throw LimitError(fmt::format("{} products of maps and states", options_.max_pairs));
+  }
   std::uint64_t total() const { return total_; }
 
  private:
   const CertifyOptions& options_;
   std::uint64_t spent_ = 0, total_ = 0;
 };
-
-namespace {
 
 /// The origin of a word: two parts, or one letter.
 struct Part {
@@ -65,8 +76,6 @@ void append_word(const std::vector<Part>& parts, std::uint32_t part, Word& word)
   }
 }
 
-}  // namespace
-
 /// One map of a set: its record, and how its word is put together.
 struct MadeMap {
   RecordSet::Index record, word;
@@ -76,23 +85,76 @@ struct MadeMap {
 /// Maps made by the same shape of composition; each record once, in order of arrival.
 using MapSet = std::vector<MadeMap>;
 
+/// Keeps the first map of each record.
+class Distinct {
+ public:
+  bool is_new(const MadeMap& map) { return seen_.insert(map.record).second; }
+  void add(const MadeMap& map) {
+    if (is_new(map)) maps.push_back(map);
+  }
+  MapSet maps;
+
+ private:
+  std::unordered_set<RecordSet::Index> seen_;
+};
+
 /// All maps that a search made, and the sets of them.
 class MapSets {
  public:
-  MapSets(OrderSystem& system, Letter letters, SearchBudget& budget);
+  MapSets(OrderSystem& system, Letter letters, SearchBudget& budget)
+      : system_(system), budget_(budget), records_(system.map_words()), record_(system.map_words()) {
+    Distinct distinct;
+    for (Letter letter = 0; letter < letters; ++letter) {
+      system_.letter(letter, record_.data());
+      parts_.push_back({kLetter, letter});
+      distinct.add({records_.insert(record_).index, static_cast<std::uint32_t>(parts_.size() - 1)});
+    }
+    letters_ = std::move(distinct.maps);
+  }
 
   /// The maps of single letters.
   const MapSet& letters() const { return letters_; }
 
   /// All maps `second` after `first`.
-  MapSet compose(std::span<const MadeMap> second, std::span<const MadeMap> first);
+  MapSet compose(std::span<const MadeMap> second, std::span<const MadeMap> first) {
+    Distinct made;
+    for (const MadeMap& s : second)
+      for (const MadeMap& f : first) add_product(made, s, f);
+    return std::move(made.maps);
+  }
+
   /// All maps of both, those of `a` first.
-  MapSet join(const MapSet& a, const MapSet& b);
-  bool same(const MapSet& a, const MapSet& b) const;
+  MapSet join(const MapSet& a, const MapSet& b) {
+    Distinct distinct;
+    for (const MapSet* set : {&a, &b})
+      for (const MadeMap& map : *set) distinct.add(map);
+    return std::move(distinct.maps);
+  }
+
+  bool same(const MapSet& a, const MapSet& b) const {
+    const auto records = [](const MapSet& set) {
+      std::vector<RecordSet::Index> numbers;
+      for (const MadeMap& map : set) numbers.push_back(map.record);
+      std::sort(numbers.begin(), numbers.end());
+      return numbers;
+    };
+    return a.size() == b.size() && records(a) == records(b);
+  }
 
   /// Everything that letters make in any association: the least set with the letters that is closed under composition.
   /// Nothing when it would have more than `most` maps. O(maps²).
-  std::optional<MapSet> closure(std::size_t most);
+  std::optional<MapSet> closure(std::size_t most) {
+    Distinct all;
+    for (const MadeMap& map : letters_) all.add(map);
+    for (std::size_t i = 0; i < all.maps.size(); ++i)
+      for (std::size_t j = 0; j <= i; ++j) {
+        if (all.maps.size() > most) return std::nullopt;
+        const MadeMap a = all.maps[i], b = all.maps[j];
+        add_product(all, a, b);
+        add_product(all, b, a);
+      }
+    return std::move(all.maps);
+  }
 
   const std::uint32_t* record(const MadeMap& map) const { return records_[map.record].data(); }
   std::size_t size() const { return records_.size(); }
@@ -102,7 +164,14 @@ class MapSets {
   void append_word(const MadeMap& map, Word& word) const { krohn::append_word(parts_, map.word, word); }
 
  private:
-  MadeMap make(const MadeMap& second, const MadeMap& first);
+  void add_product(Distinct& to, const MadeMap& second, const MadeMap& first) {
+    budget_.spend(bytes());
+    system_.compose(record(second), record(first), record_.data());
+    const MadeMap map{records_.insert(record_).index, static_cast<std::uint32_t>(parts_.size())};
+    if (!to.is_new(map)) return;
+    parts_.push_back({second.word, first.word});
+    to.maps.push_back(map);
+  }
 
   OrderSystem& system_;
   SearchBudget& budget_;
@@ -118,17 +187,31 @@ class Totals {
   Totals(MapSets& maps, SearchBudget& budget) : maps_(maps), budget_(budget), levels_{maps.letters()} {}
 
   /// B_k. Throws LimitError when it, or one before it, would cost more than what is left of the budget.
-  const MapSet& operator[](std::size_t k);
+  const MapSet& operator[](std::size_t k) {
+    while (!first_repeated_ && k >= levels_.size()) add_level();
+    if (k < levels_.size()) return levels_[k];
+    const std::size_t first = *first_repeated_;
+    return levels_[first + (k - first) % (levels_.size() - first)];
+  }
 
   /// Goes on until the sequence repeats. Throws LimitError likewise.
-  void find_period();
+  void find_period() {
+    while (!first_repeated_) add_level();
+  }
 
   /// The number of sets before the sequence repeats, and the k from which on it does.
   std::size_t levels() const { return levels_.size(); }
   std::optional<std::size_t> first_repeated() const { return first_repeated_; }
 
  private:
-  void add_level();
+  void add_level() {
+    const MapSet& last = levels_.back();
+    budget_.require(std::uint64_t{last.size()} * last.size());
+    MapSet next = maps_.compose(last, last);
+    for (std::size_t j = 0; j < levels_.size() && !first_repeated_; ++j)
+      if (maps_.same(levels_[j], next)) first_repeated_ = j;
+    if (!first_repeated_) levels_.push_back(std::move(next));
+  }
 
   MapSets& maps_;
   SearchBudget& budget_;
@@ -171,12 +254,54 @@ class WordSearch {
 /// O(starts · letters^chunk · chunk).
 class ChunkSearch final : public WordSearch {
  public:
-  ChunkSearch(OrderSystem& system, Letter letters, std::uint32_t chunk, SearchBudget& budget);
+  ChunkSearch(OrderSystem& system, Letter letters, std::uint32_t chunk, SearchBudget& budget)
+      : WordSearch(system.state_words()), system_(system), letters_(letters), chunk_(chunk), budget_(budget) {}
 
  private:
-  void search() override;
-  bool read_words(RecordSet::Index start, std::uint32_t length);
-  Word whole_word(RecordSet::Index start, const Word& last) const;
+  /// Chunk by chunk, the starts that are new with it; within it length by length.
+  void search() override {
+    std::vector<std::uint32_t> record(system_.state_words());
+    system_.start(record.data());
+    starts_.insert(record);
+    from_.emplace_back(0, Word{});
+    std::uint64_t before = 0;
+    for (RecordSet::Index begin = 0; begin < starts_.size(); before += chunk_) {
+      const RecordSet::Index end = starts_.size();
+      for (std::uint32_t length = 1; length <= chunk_; ++length) {
+        for (RecordSet::Index start = begin; start < end; ++start)
+          if (!read_words(start, length)) return;
+        right_up_to_ = before + length;
+      }
+      begin = end;
+    }
+  }
+
+  /// All words of one length at the beginning of a chunk; whole chunks lead to new starts. False when one is wrong.
+  bool read_words(RecordSet::Index start, std::uint32_t length) {
+    std::vector<std::uint32_t> record(system_.state_words());
+    Word word(length, 0);
+    for (;;) {
+      budget_.spend(starts_.bytes() + from_.size() * (sizeof(from_[0]) + chunk_ * sizeof(Letter)));
+      system_.read_chunk(starts_[start].data(), word, record.data());
+      if (!system_.is_right(record.data())) {
+        failing_ = whole_word(start, word);
+        return false;
+      }
+      if (length == chunk_ && starts_.insert(record).fresh) from_.emplace_back(start, word);
+      std::size_t last = word.size();
+      while (last > 0 && ++word[last - 1] == letters_) word[--last] = 0;
+      if (last == 0) return true;
+    }
+  }
+
+  Word whole_word(RecordSet::Index start, const Word& last) const {
+    std::vector<const Word*> chunks{&last};
+    for (; start != 0; start = from_[start].first) chunks.push_back(&from_[start].second);
+    Word word;
+    for (auto chunk = chunks.rbegin(); chunk != chunks.rend(); ++chunk)
+      word.insert(word.end(), (*chunk)->begin(), (*chunk)->end());
+    return word;
+  }
 
   OrderSystem& system_;
   Letter letters_;
@@ -184,21 +309,6 @@ class ChunkSearch final : public WordSearch {
   SearchBudget& budget_;
   std::vector<std::pair<RecordSet::Index, Word>> from_;  ///< per start: the start and the chunk before it
 };
-
-// Failing words beyond the reach of exhaustive search. Maps that round are
-// composed of worse and worse ones: in a scan the total of a block is the product of its halves' totals, so that their
-// errors add up, and from chunk to chunk the states drift on.
-
-/// A word of at most kLongestDriftingWord letters that is read wrongly in the order; nothing when none was found, which
-/// says nothing. Of the maps that do the same to the automaton, and of the states that stand beside the same state of
-/// it, only those are followed that are least or greatest in some entry.
-///   scan, doubling      the totals of 2^k letters, k = 0, 1, …, read from the beginning (in `doubling`, after 2^k − 1
-///                       letters)
-///   chunked:C, scan:N   block after block
-/// Not for doubling:N. Throws LimitError.
-std::optional<Word> find_by_drift(OrderSystem& system, Letter letters, Order order, SearchBudget& budget);
-
-inline constexpr std::uint64_t kLongestDriftingWord = std::uint64_t{1} << 22;
 
 // All words length by length in an order that composes letters: what fails
 // first is a shortest word (MATH.md §5, "Orders").
@@ -214,13 +324,82 @@ class BlockPlan {
   virtual bool needs(std::uint64_t earlier, std::uint64_t t) const = 0;
 };
 
+/// H_t is the total of the lowest bit applied to the state before it.
+class ScanPlan final : public BlockPlan {
+ public:
+  explicit ScanPlan(Totals& totals) : totals_(totals) {}
+  std::uint64_t base(std::uint64_t t) const override { return t & (t - 1); }
+  const MapSet& maps(std::uint64_t t) override { return totals_[static_cast<std::size_t>(std::countr_zero(t))]; }
+  /// True if it is t without some of its lowest bits.
+  bool needs(std::uint64_t earlier, std::uint64_t t) const override {
+    return earlier == 0 || (t >> std::countr_zero(earlier)) == (earlier >> std::countr_zero(earlier));
+  }
+
+ private:
+  Totals& totals_;
+};
+
+class ChunkPlan final : public BlockPlan {
+ public:
+  explicit ChunkPlan(MapSets& maps) : maps_(maps) {}
+  std::uint64_t base(std::uint64_t) const override { return 0; }
+  const MapSet& maps(std::uint64_t t) override {
+    if (prefixes_.empty()) prefixes_.push_back(maps_.letters());
+    while (prefixes_.size() < t) prefixes_.push_back(maps_.compose(maps_.letters(), prefixes_.back()));
+    return prefixes_[t - 1];
+  }
+
+  bool needs(std::uint64_t earlier, std::uint64_t) const override { return earlier == 0; }
+
+ private:
+  MapSets& maps_;
+  std::vector<MapSet> prefixes_;
+};
+
+/// Letter t after the totals of t's bits, the lowest first, applied to the state at the last position of the first
+/// half.
+class DoublingPlan final : public BlockPlan {
+ public:
+  DoublingPlan(MapSets& maps, Totals& totals) : maps_(maps), totals_(totals) {}
+  std::uint64_t base(std::uint64_t t) const override { return std::bit_floor(t) - 1; }
+  const MapSet& maps(std::uint64_t t) override {
+    now_ = maps_.letters();
+    for (std::size_t k = 0; t >> (k + 1) != 0; ++k)
+      if ((t >> k & 1U) != 0) now_ = maps_.compose(now_, totals_[k]);
+    return now_;
+  }
+
+  bool needs(std::uint64_t earlier, std::uint64_t) const override { return std::has_single_bit(earlier + 1); }
+
+ private:
+  MapSets& maps_;
+  Totals& totals_;
+  MapSet now_;
+};
+
 /// A search of the order's kind. `maps` and `totals` must outlive it.
-std::unique_ptr<BlockPlan> make_block_plan(Order::Kind kind, MapSets& maps, Totals& totals);
+std::unique_ptr<BlockPlan> make_block_plan(Order::Kind kind, MapSets& maps, Totals& totals) {
+  switch (kind) {
+    case Order::Kind::kChunked:
+      return std::make_unique<ChunkPlan>(maps);
+    case Order::Kind::kScan:
+      return std::make_unique<ScanPlan>(totals);
+    default:
+      return std::make_unique<DoublingPlan>(maps, totals);
+  }
+}
 
 class LengthSearch final : public WordSearch {
  public:
   /// Blocks of `block` letters.
-  LengthSearch(OrderSystem& system, MapSets& maps, SearchBudget& budget, BlockPlan& plan, std::uint64_t block);
+  LengthSearch(OrderSystem& system, MapSets& maps, SearchBudget& budget, BlockPlan& plan, std::uint64_t block)
+      : WordSearch(system.state_words()),
+        system_(system),
+        maps_(maps),
+        budget_(budget),
+        plan_(plan),
+        block_(block),
+        record_(system.state_words()) {}
 
  private:
   /// All states after some number of letters of the block, each with the state before it and the map between.
@@ -235,10 +414,69 @@ class LengthSearch final : public WordSearch {
     std::uint64_t length, base;
   };
 
-  void search() override;
-  bool add_stage(std::uint64_t t);
-  bool start_next_block();
-  Word word_of(const Stage& last, std::uint32_t state) const;
+  void search() override {
+    Stage& first = stages_.emplace(0, Stage(system_.state_words(), 0, 0)).first->second;
+    system_.start(record_.data());
+    first.states.insert(record_);
+    first.from.push_back({});
+    starts_.insert(record_);
+    for (std::uint64_t done = 0;; done += block_) {
+      for (std::uint64_t t = 1; t <= block_; ++t) {
+        std::erase_if(stages_, [&](const auto& stage) { return !plan_.needs(stage.first, t); });
+        if (!add_stage(t)) return;
+        right_up_to_ = done + t;
+      }
+      if (!start_next_block()) return;
+    }
+  }
+
+  /// All states after t letters of the block; false when one is wrong.
+  bool add_stage(std::uint64_t t) {
+    const MapSet& maps = plan_.maps(t);
+    const Stage& base = stages_.at(plan_.base(t));
+    Stage stage(system_.state_words(), t, base.length);
+    for (RecordSet::Index state = 0; state < base.states.size(); ++state)
+      for (const MadeMap& map : maps) {
+        budget_.spend(maps_.bytes() + stage.states.bytes() + starts_.bytes());
+        system_.apply(maps_.record(map), base.states[state].data(), record_.data());
+        if (!stage.states.insert(record_).fresh) continue;
+        stage.from.push_back({state, map});
+        if (system_.is_right(record_.data())) continue;
+        failing_ = word_of(stage, stage.states.size() - 1);
+        return false;
+      }
+    stages_.insert_or_assign(t, std::move(stage));
+    return true;
+  }
+
+  /// Keeps the states that no earlier block started from; false when there are none.
+  bool start_next_block() {
+    const Stage& end = stages_.at(block_);
+    Stage next(system_.state_words(), 0, 0);
+    std::vector<Word> words;
+    for (RecordSet::Index state = 0; state < end.states.size(); ++state) {
+      if (!starts_.insert(end.states[state]).fresh) continue;
+      next.states.insert(end.states[state]);
+      next.from.push_back({});
+      words.push_back(word_of(end, state));
+    }
+    words_before_ = std::move(words);
+    stages_.clear();
+    const bool any = next.states.size() > 0;
+    stages_.emplace(0, std::move(next));
+    return any;
+  }
+
+  Word word_of(const Stage& last, std::uint32_t state) const {
+    std::vector<MadeMap> maps;
+    for (const Stage* stage = &last; stage->length != 0; stage = &stages_.at(stage->base)) {
+      maps.push_back(stage->from[state].map);
+      state = stage->from[state].state;
+    }
+    Word word = words_before_.empty() ? Word{} : words_before_[state];
+    for (auto map = maps.rbegin(); map != maps.rend(); ++map) maps_.append_word(*map, word);
+    return word;
+  }
 
   OrderSystem& system_;
   MapSets& maps_;
@@ -250,176 +488,11 @@ class LengthSearch final : public WordSearch {
   std::vector<Word> words_before_;         ///< how each state of stage 0 was reached; empty in the first block
 };
 
-namespace {
+// Failing words beyond the reach of exhaustive search. Maps that round are
+// composed of worse and worse ones: in a scan the total of a block is the product of its halves' totals, so that their
+// errors add up, and from chunk to chunk the states drift on.
 
-constexpr std::uint64_t kPerReport = 1 << 14, kPerLook = 16;  ///< at the clock: a product may take milliseconds
-
-/// Keeps the first map of each record.
-class Distinct {
- public:
-  void add(const MadeMap& map) {
-    if (seen_.insert(map.record).second) maps_.push_back(map);
-  }
-  MapSet take() { return std::move(maps_); }
-
- private:
-  std::unordered_set<RecordSet::Index> seen_;
-  MapSet maps_;
-};
-
-}  // namespace
-
-void SearchBudget::spend(std::uint64_t bytes) {
-  require(1);
-  if (bytes > options_.max_bytes) throw LimitError(fmt::format("{} bytes of maps and states", options_.max_bytes));
-  ++spent_;
-  ++total_;
-  if (total_ % kPerLook == 0) TimeLimit::check();
-  if (total_ % kPerReport == 0 && options_.progress) options_.progress(total_);
-}
-
-void SearchBudget::require(std::uint64_t count) const {
-  if (count > left()) throw LimitError(fmt::format("{} products of maps and states", options_.max_pairs));
-}
-
-MapSets::MapSets(OrderSystem& system, Letter letters, SearchBudget& budget)
-    : system_(system), budget_(budget), records_(system.map_words()), record_(system.map_words()) {
-  Distinct distinct;
-  for (Letter letter = 0; letter < letters; ++letter) {
-    system_.letter(letter, record_.data());
-    parts_.push_back({kLetter, letter});
-    distinct.add({records_.insert(record_).index, static_cast<std::uint32_t>(parts_.size() - 1)});
-  }
-  letters_ = distinct.take();
-}
-
-MadeMap MapSets::make(const MadeMap& second, const MadeMap& first) {
-  budget_.spend(bytes());
-  system_.compose(record(second), record(first), record_.data());
-  return {records_.insert(record_).index, kLetter};
-}
-
-MapSet MapSets::compose(std::span<const MadeMap> second, std::span<const MadeMap> first) {
-  MapSet made;
-  std::unordered_set<RecordSet::Index> seen;
-  for (const MadeMap& s : second)
-    for (const MadeMap& f : first) {
-      MadeMap map = make(s, f);
-      if (!seen.insert(map.record).second) continue;
-      map.word = static_cast<std::uint32_t>(parts_.size());
-      parts_.push_back({s.word, f.word});
-      made.push_back(map);
-    }
-  return made;
-}
-
-MapSet MapSets::join(const MapSet& a, const MapSet& b) {
-  Distinct distinct;
-  for (const MapSet* set : {&a, &b})
-    for (const MadeMap& map : *set) distinct.add(map);
-  return distinct.take();
-}
-
-bool MapSets::same(const MapSet& a, const MapSet& b) const {
-  const auto records = [](const MapSet& set) {
-    std::vector<RecordSet::Index> numbers;
-    for (const MadeMap& map : set) numbers.push_back(map.record);
-    std::sort(numbers.begin(), numbers.end());
-    return numbers;
-  };
-  return a.size() == b.size() && records(a) == records(b);
-}
-
-std::optional<MapSet> MapSets::closure(std::size_t most) {
-  MapSet all = letters_;
-  std::unordered_set<RecordSet::Index> members;
-  for (const MadeMap& map : all) members.insert(map.record);
-  const auto add = [&](const MadeMap& second, const MadeMap& first) {
-    MadeMap map = make(second, first);
-    if (!members.insert(map.record).second) return;
-    map.word = static_cast<std::uint32_t>(parts_.size());
-    parts_.push_back({second.word, first.word});
-    all.push_back(map);
-  };
-  for (std::size_t i = 0; i < all.size(); ++i)
-    for (std::size_t j = 0; j <= i; ++j) {
-      if (all.size() > most) return std::nullopt;
-      const MadeMap a = all[i], b = all[j];
-      add(a, b);
-      add(b, a);
-    }
-  return all;
-}
-
-const MapSet& Totals::operator[](std::size_t k) {
-  while (!first_repeated_ && k >= levels_.size()) add_level();
-  if (k < levels_.size()) return levels_[k];
-  const std::size_t first = *first_repeated_;
-  return levels_[first + (k - first) % (levels_.size() - first)];
-}
-
-void Totals::find_period() {
-  while (!first_repeated_) add_level();
-}
-
-void Totals::add_level() {
-  const MapSet& last = levels_.back();
-  budget_.require(std::uint64_t{last.size()} * last.size());
-  MapSet next = maps_.compose(last, last);
-  for (std::size_t j = 0; j < levels_.size() && !first_repeated_; ++j)
-    if (maps_.same(levels_[j], next)) first_repeated_ = j;
-  if (!first_repeated_) levels_.push_back(std::move(next));
-}
-
-ChunkSearch::ChunkSearch(OrderSystem& system, Letter letters, std::uint32_t chunk, SearchBudget& budget)
-    : WordSearch(system.state_words()), system_(system), letters_(letters), chunk_(chunk), budget_(budget) {}
-
-/// Chunk by chunk, the starts that are new with it; within it length by length.
-void ChunkSearch::search() {
-  std::vector<std::uint32_t> record(system_.state_words());
-  system_.start(record.data());
-  starts_.insert(record);
-  from_.emplace_back(0, Word{});
-  std::uint64_t before = 0;
-  for (RecordSet::Index begin = 0; begin < starts_.size(); before += chunk_) {
-    const RecordSet::Index end = starts_.size();
-    for (std::uint32_t length = 1; length <= chunk_; ++length) {
-      for (RecordSet::Index start = begin; start < end; ++start)
-        if (!read_words(start, length)) return;
-      right_up_to_ = before + length;
-    }
-    begin = end;
-  }
-}
-
-/// All words of one length at the beginning of a chunk; whole chunks lead to new starts. False when one is wrong.
-bool ChunkSearch::read_words(RecordSet::Index start, std::uint32_t length) {
-  std::vector<std::uint32_t> record(system_.state_words());
-  Word word(length, 0);
-  for (;;) {
-    budget_.spend(starts_.bytes() + from_.size() * (sizeof(from_[0]) + chunk_ * sizeof(Letter)));
-    system_.read_chunk(starts_[start].data(), word, record.data());
-    if (!system_.is_right(record.data())) {
-      failing_ = whole_word(start, word);
-      return false;
-    }
-    if (length == chunk_ && starts_.insert(record).fresh) from_.emplace_back(start, word);
-    std::size_t last = word.size();
-    while (last > 0 && ++word[last - 1] == letters_) word[--last] = 0;
-    if (last == 0) return true;
-  }
-}
-
-Word ChunkSearch::whole_word(RecordSet::Index start, const Word& last) const {
-  std::vector<const Word*> chunks{&last};
-  for (; start != 0; start = from_[start].first) chunks.push_back(&from_[start].second);
-  Word word;
-  for (auto chunk = chunks.rbegin(); chunk != chunks.rend(); ++chunk)
-    word.insert(word.end(), (*chunk)->begin(), (*chunk)->end());
-  return word;
-}
-
-namespace {
+constexpr std::uint64_t kLongestDriftingWord = std::uint64_t{1} << 22;
 
 /// A map or a state, and a word that makes it.
 struct Followed {
@@ -565,8 +638,13 @@ class DriftSearch {
   std::optional<Word> failing_;
 };
 
-}  // namespace
-
+/// A word of at most kLongestDriftingWord letters that is read wrongly in the order; nothing when none was found, which
+/// says nothing. Of the maps that do the same to the automaton, and of the states that stand beside the same state of
+/// it, only those are followed that are least or greatest in some entry.
+///   scan, doubling      the totals of 2^k letters, k = 0, 1, …, read from the beginning (in `doubling`, after 2^k − 1
+///                       letters)
+///   chunked:C, scan:N   block after block
+/// Not for doubling:N. Throws LimitError.
 std::optional<Word> find_by_drift(OrderSystem& system, Letter letters, Order order, SearchBudget& budget) {
   DriftSearch search(system, letters, budget);
   if (order.block == 0) return search.follow_totals(order.kind == Order::Kind::kDoubling);
@@ -574,148 +652,6 @@ std::optional<Word> find_by_drift(OrderSystem& system, Letter letters, Order ord
   if (order.kind == Order::Kind::kScan) return search.follow_blocks(search.totals_of_bits(order.block), order.block);
   return std::nullopt;
 }
-
-namespace {
-
-/// H_t is the total of the lowest bit applied to the state before it.
-class ScanPlan final : public BlockPlan {
- public:
-  explicit ScanPlan(Totals& totals) : totals_(totals) {}
-  std::uint64_t base(std::uint64_t t) const override { return t & (t - 1); }
-  const MapSet& maps(std::uint64_t t) override { return totals_[static_cast<std::size_t>(std::countr_zero(t))]; }
-  /// True if it is t without some of its lowest bits.
-  bool needs(std::uint64_t earlier, std::uint64_t t) const override {
-    return earlier == 0 || (t >> std::countr_zero(earlier)) == (earlier >> std::countr_zero(earlier));
-  }
-
- private:
-  Totals& totals_;
-};
-
-class ChunkPlan final : public BlockPlan {
- public:
-  explicit ChunkPlan(MapSets& maps) : maps_(maps) {}
-  std::uint64_t base(std::uint64_t) const override { return 0; }
-  const MapSet& maps(std::uint64_t t) override {
-    if (prefixes_.empty()) prefixes_.push_back(maps_.letters());
-    while (prefixes_.size() < t) prefixes_.push_back(maps_.compose(maps_.letters(), prefixes_.back()));
-    return prefixes_[t - 1];
-  }
-  bool needs(std::uint64_t earlier, std::uint64_t) const override { return earlier == 0; }
-
- private:
-  MapSets& maps_;
-  std::vector<MapSet> prefixes_;
-};
-
-/// Letter t after the totals of t's bits, the lowest first, applied to the state at the last position of the first
-/// half.
-class DoublingPlan final : public BlockPlan {
- public:
-  DoublingPlan(MapSets& maps, Totals& totals) : maps_(maps), totals_(totals) {}
-  std::uint64_t base(std::uint64_t t) const override { return std::bit_floor(t) - 1; }
-  const MapSet& maps(std::uint64_t t) override {
-    now_ = maps_.letters();
-    for (std::size_t k = 0; t >> (k + 1) != 0; ++k)
-      if ((t >> k & 1U) != 0) now_ = maps_.compose(now_, totals_[k]);
-    return now_;
-  }
-  bool needs(std::uint64_t earlier, std::uint64_t) const override { return std::has_single_bit(earlier + 1); }
-
- private:
-  MapSets& maps_;
-  Totals& totals_;
-  MapSet now_;
-};
-
-}  // namespace
-
-std::unique_ptr<BlockPlan> make_block_plan(Order::Kind kind, MapSets& maps, Totals& totals) {
-  switch (kind) {
-    case Order::Kind::kChunked:
-      return std::make_unique<ChunkPlan>(maps);
-    case Order::Kind::kScan:
-      return std::make_unique<ScanPlan>(totals);
-    default:
-      return std::make_unique<DoublingPlan>(maps, totals);
-  }
-}
-
-LengthSearch::LengthSearch(OrderSystem& system, MapSets& maps, SearchBudget& budget, BlockPlan& plan,
-                           std::uint64_t block)
-    : WordSearch(system.state_words()),
-      system_(system),
-      maps_(maps),
-      budget_(budget),
-      plan_(plan),
-      block_(block),
-      record_(system.state_words()) {}
-
-void LengthSearch::search() {
-  Stage& first = stages_.emplace(0, Stage(system_.state_words(), 0, 0)).first->second;
-  system_.start(record_.data());
-  first.states.insert(record_);
-  first.from.push_back({});
-  starts_.insert(record_);
-  for (std::uint64_t done = 0;; done += block_) {
-    for (std::uint64_t t = 1; t <= block_; ++t) {
-      std::erase_if(stages_, [&](const auto& stage) { return !plan_.needs(stage.first, t); });
-      if (!add_stage(t)) return;
-      right_up_to_ = done + t;
-    }
-    if (!start_next_block()) return;
-  }
-}
-
-/// All states after t letters of the block; false when one is wrong.
-bool LengthSearch::add_stage(std::uint64_t t) {
-  const MapSet& maps = plan_.maps(t);
-  const Stage& base = stages_.at(plan_.base(t));
-  Stage stage(system_.state_words(), t, base.length);
-  for (RecordSet::Index state = 0; state < base.states.size(); ++state)
-    for (const MadeMap& map : maps) {
-      budget_.spend(maps_.bytes() + stage.states.bytes() + starts_.bytes());
-      system_.apply(maps_.record(map), base.states[state].data(), record_.data());
-      if (!stage.states.insert(record_).fresh) continue;
-      stage.from.push_back({state, map});
-      if (system_.is_right(record_.data())) continue;
-      failing_ = word_of(stage, stage.states.size() - 1);
-      return false;
-    }
-  stages_.insert_or_assign(t, std::move(stage));
-  return true;
-}
-
-/// Keeps the states that no earlier block started from; false when there are none.
-bool LengthSearch::start_next_block() {
-  const Stage& end = stages_.at(block_);
-  Stage next(system_.state_words(), 0, 0);
-  std::vector<Word> words;
-  for (RecordSet::Index state = 0; state < end.states.size(); ++state) {
-    if (!starts_.insert(end.states[state]).fresh) continue;
-    next.states.insert(end.states[state]);
-    next.from.push_back({});
-    words.push_back(word_of(end, state));
-  }
-  words_before_ = std::move(words);
-  stages_.clear();
-  const bool any = next.states.size() > 0;
-  stages_.emplace(0, std::move(next));
-  return any;
-}
-
-Word LengthSearch::word_of(const Stage& last, std::uint32_t state) const {
-  std::vector<MadeMap> maps;
-  for (const Stage* stage = &last; stage->length != 0; stage = &stages_.at(stage->base)) {
-    maps.push_back(stage->from[state].map);
-    state = stage->from[state].state;
-  }
-  Word word = words_before_.empty() ? Word{} : words_before_[state];
-  for (auto map = maps.rbegin(); map != maps.rend(); ++map) maps_.append_word(*map, word);
-  return word;
-}
-
-namespace {
 
 /// States closed under maps, without regard to length, until one is wrong.
 class ReachedStates {
