@@ -380,7 +380,7 @@ void add_nonlinear(std::vector<CertifiedCell>& cells) {
 }
 
 struct Contracting {
-  double decay = 0;  ///< of the gated cells' weights
+  double decay = 0;  ///< of an LSTM's weights
   std::uint32_t units = 16;
   std::uint64_t steps = 3000;
 };
@@ -390,14 +390,14 @@ void add_contracting(std::vector<CertifiedCell>& cells, std::initializer_list<co
                      const Contracting& how = {}) {
   for (const auto& [family, cell] : {std::pair("RNN", "rnn"), std::pair("GRU", "gru"), std::pair("LSTM", "lstm")})
     for (const char* task : tasks) {
-      const bool is_gated = cell != std::string("rnn");
+      const std::string kind = cell;
       const bool is_slow =
-          !is_gated && (how.units > 16 || task == std::string("Z3") || task == std::string("S3/swaps"));
-      TrainOptions training =
-          is_slow ? steady({1, 10}, 3e-3, std::max<std::uint64_t>(6000, how.steps)) : steady({1, 20}, 1e-2, how.steps);
+          kind == "rnn" && (how.units > 16 || task == std::string("Z3") || task == std::string("S3/swaps"));
+      TrainOptions training = is_slow ? steady({1, 10}, 3e-3, std::max<std::uint64_t>(6000, how.steps))
+                                      : steady({1, 20}, kind == "gru" ? 5e-3 : 1e-2, how.steps);
       training.smoothing = 0;
       training.optimiser.clip = 1;
-      training.optimiser.weight_decay = is_gated ? how.decay : 0;
+      training.optimiser.weight_decay = kind == "lstm" ? how.decay : 0;
       training.contract = 10;
       cells.push_back({std::string(family) + ", contracting", task,
                        fmt::format("{}:hidden={},inputs={}", cell, how.units, how.units), training, ""});

@@ -87,7 +87,7 @@ CertifiedRun train_to_proof(const Task& task, std::string_view model, const Trai
 
 /// The procedure that closes a run: rounding, pulling, and when either is tried. To be raised whenever any of it
 /// changes: a kept run that an older procedure ended is then made again, and does not count as one of this.
-inline constexpr int kClosingProcedure = 5;
+inline constexpr int kClosingProcedure = 6;
 
 struct CertifiedCell {
   std::string family, task, model;

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
 
 #include "krohn/groups/base/random.h"
+#include "krohn/groups/base/stated_functions.h"
 #include "krohn/simulate/arithmetic/numbers.h"
 #include "krohn/simulate/arithmetic/parallel_for.h"
 #include "krohn/simulate/models/kernels/training_kernel_table.h"
@@ -168,6 +170,7 @@ class CellModel<Real>::Pass {
         gates_(cell_.gates * hidden_),
         kept_(cell_.kept * hidden_),
         rows_(rows),
+        open_(twin != nullptr && twin->weight > 0 && cell_.kind == CellKind::kGru ? 3 * twin->noise / twin->weight : 0),
         layers_(model.shape_.layers) {
     for (std::size_t i = 0; i < layers_.size(); ++i)
       if (twin != nullptr)
@@ -215,14 +218,30 @@ class CellModel<Real>::Pass {
     return sum;
   }
 
-  /// The gradient of the answers, and where there is another reading that of the distance to it.
+  /// Σ share Σ −log(1 − z) over the rows and a GRU's units, open_ times; 1 − z counts as ε/4 where z rounds to 1.
+  double shut(std::span<const double> share) const {
+    constexpr double kLeast = std::numeric_limits<Real>::epsilon() / 4, kFew = 1e-200;
+    double sum = 0;
+    for (std::size_t i = 0; open_ > 0 && i < layers_.size(); ++i)
+      for (std::size_t row = 0; row < rows_.size(); ++row) {
+        double open = 1;  // a product: logarithms are slow
+        for (const Real z : update_gates(i, row)) {
+          open *= std::max(1 - double{z}, kLeast);
+          if (open < kFew) sum -= share[row] * stated::log(std::exchange(open, 1.0));
+        }
+        sum -= share[row] * stated::log(open);
+      }
+    return open_ * sum;
+  }
+
+  /// The gradient of the answers, and where there is another reading those of the distance to it and of what is shut.
   void adjoint(const Pass* other, std::span<const double> share, std::span<Real> gradient) {
     for (std::size_t i = layers_.size(); i-- > 0;) {
       Numbers<Real> by_memory = zeros<Real>(rows_.size() * kept_);
       if (other != nullptr)
         for (std::size_t j = 0; j < by_memory.size(); ++j)
           by_memory[j] = static_cast<Real>(2 * share[j / kept_]) * (layers_[i].after[j] - other->layers_[i].after[j]);
-      by_output_ = layer_adjoint(i, std::move(by_memory), gradient);
+      by_output_ = layer_adjoint(i, std::move(by_memory), share, gradient);
     }
   }
 
@@ -238,6 +257,11 @@ class CellModel<Real>::Pass {
   }
   std::span<Real> part_of(std::span<Real> gradient, std::size_t layer, std::size_t which) const {
     return model_.part_of(gradient, model_.of_layer(layer, which));
+  }
+
+  /// A row's z, of a GRU.
+  std::span<const Real> update_gates(std::size_t layer, std::size_t row) const {
+    return std::span(layers_[layer].state).subspan(row * gates_ + hidden_, hidden_);
   }
 
   CellRows<Real> cells(std::size_t layer, std::size_t t) {
@@ -282,16 +306,26 @@ class CellModel<Real>::Pass {
 
   /// `by_memory`: of each row's own; the letters that follow add theirs. Gives the gradient by what the layer below
   /// gives, nothing in the first one.
-  Numbers<Real> layer_adjoint(std::size_t i, Numbers<Real> by_memory, std::span<Real> gradient) {
+  Numbers<Real> layer_adjoint(std::size_t i, Numbers<Real> by_memory, std::span<const double> share,
+                              std::span<Real> gradient) {
     Layer& own = layers_[i];
     const std::span<const Real> weights = part(i, kState);
-    Numbers<Real> apart(cell_.sums ? 0 : own.state.size());
+    Numbers<Real> apart(cell_.sums ? 0 : own.state.size()), gates;
     const Numbers<Real>&by_state = own.state, &by_input = cell_.sums ? by_state : apart;
     for (std::size_t t = rows_.positions(); t-- > 0;) {
       const std::size_t first = rows_.first[t];
       Real* const by_own = by_memory.data() + first * kept_;
+      gates.clear();
+      for (std::size_t row = first; open_ > 0 && row < rows_.first[t + 1]; ++row)
+        gates.insert(gates.end(), update_gates(i, row).begin(), update_gates(i, row).end());
       kernels_.step_cells_adjoint(cells(i, t), {by_output_.data() + first * hidden_, by_own,
                                                 apart.empty() ? nullptr : apart.data() + first * gates_});
+      const Real* z = gates.data();
+      for (std::size_t row = first; !gates.empty() && row < rows_.first[t + 1]; ++row) {
+        const auto slope = static_cast<Real>(open_ * share[row]);  // times z: d/du −log(1 − σ(u)) = σ(u)
+        for (std::size_t j = row * gates_ + hidden_; j < row * gates_ + 2 * hidden_; ++j, ++z)
+          own.state[j] += slope * *z, apart[j] += slope * *z;
+      }
       if (t == 0) break;
       kernels_.add_product({rows_.count(t), hidden_, gates_, by_state.data() + first * gates_, gates_, 1,
                             weights.data(), hidden_, by_own, kept_});
@@ -345,6 +379,7 @@ class CellModel<Real>::Pass {
   const Cell& cell_;
   std::size_t hidden_, gates_, kept_;
   const PrefixRows& rows_;
+  double open_;  ///< what a GRU's shut gates cost beside a distance
   std::vector<Layer> layers_;
   Numbers<Real> by_output_;  ///< the gradient by the outputs of the layer at hand, `hidden` numbers a row
 };
@@ -398,7 +433,8 @@ BatchLoss CellModel<Real>::slice_loss(const TokenRows& tokens, const Across& acr
     const BatchLoss own = reading.answer(asked, at, all.targets * readings.size(), gradient);
     result = {result.loss + own.loss, result.right + own.right, result.targets + own.targets};
   }
-  if (twin != nullptr) result.loss += readings[0].distance(readings[1], share);
+  if (twin != nullptr)
+    result.loss += readings[0].distance(readings[1], share) + readings[0].shut(share) + readings[1].shut(share);
   if (gradient.empty()) return result;
   readings[0].adjoint(twin == nullptr ? nullptr : &readings[1], share, gradient);
   if (twin != nullptr) readings[1].adjoint(&readings[0], share, gradient);

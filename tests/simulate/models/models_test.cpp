@@ -633,11 +633,35 @@ TEST_CASE("two readings of a cell with noise: the gradient, the weight of the di
     CHECK(loss.targets == 2 * batch.targets.size());
     CHECK(worst_slope(model, [&] { return at(3, 0.1); }, gradient, 1e-5, {1e-7, 1e-5}) < 1);
     CHECK(at(3, 0) == doctest::Approx(model.loss(batch, {}).loss).epsilon(1e-14));
-    const double distance = at(1, 0.1) - at(0, 0.1);
+    const double distance = at(2, 0.1) - at(1, 0.1);
     CHECK(distance > 1e-5);
-    CHECK(at(3, 0.1) - at(0, 0.1) == doctest::Approx(3 * distance).epsilon(1e-9));
+    CHECK(at(3, 0.1) - at(1, 0.1) == doctest::Approx(2 * distance).epsilon(1e-9));
+    CHECK((at(1, 0.1) - at(0, 0.1) > distance + 0.1) == (model.shape().cell == "gru"));
     CHECK(model.twin_loss(batch, {1, 0.1, 5}, {}).loss != at(1, 0.1));
     CHECK(model.twin_loss(twice, {3, 0.1, 4}, {}).loss == doctest::Approx(at(3, 0.1)).epsilon(1e-14));
+  }
+}
+
+TEST_CASE("what a GRU's gate keeps costs -log(1 - z), whose slope is z, however shut the gate is") {
+  const auto task = make_task("parity");
+  const TrainingBatch batch = draw_batch(*task, {2, 6}, 5, 0, 5);
+  constexpr std::size_t kUnits = 40;
+  const auto made = make_model<double>(fmt::format("gru:layers=2,hidden={}", kUnits), *task, 9);
+  std::ranges::fill(made->tensor("head.weight"), 0);  // no answer depends on a state
+  for (const double sum : {-3.0, 0.0, 2.0, 40.0}) {   // every z is σ(sum), and σ(40) is 1
+    CAPTURE(sum);
+    for (const ParameterPart& part : made->tensor_parts())
+      if (part.name.starts_with("rnn.")) {
+        const std::span<double> all = made->tensor(part.name), gates = all.subspan(all.size() / 3, all.size() / 3);
+        std::ranges::fill(gates, part.name.starts_with("rnn.bias_ih") ? sum : 0);
+      }
+    std::vector<double> gradient(made->parameters().size(), 0);
+    const double cost = made->twin_loss(batch, {1e-12, 0.1, 4}, gradient).loss - made->loss(batch, {}).loss,
+                 one = sum == 40 ? 54 * std::log(2.0) : std::log1p(std::exp(sum));
+    CHECK(cost == doctest::Approx(3 * 0.1 * 2 * 2 * kUnits * one).epsilon(1e-9));
+    for (const char* name : {"rnn.bias_ih_l0", "rnn.bias_hh_l0", "rnn.bias_ih_l1", "rnn.bias_hh_l1"})
+      for (std::size_t i = made->begin_of(name) + kUnits; i < made->begin_of(name) + 2 * kUnits; ++i)
+        REQUIRE(gradient[i] == doctest::Approx(3 * 0.1 * 2 / (1 + std::exp(-sum))).epsilon(1e-9));
   }
 }
 

@@ -84,8 +84,7 @@ class AskedTrainedModel final : public AskedModel {
     if (measured.after_24 >= kForgotten)
       lines.push_back(fmt::format(
           "a cell that forgets so little mostly has no end of memories, and no closed regions; `krohn train {} --model "
-          "{} --init {} --contract 3 --certify -o FOLDER` teaches it to forget, or training anew with --contract 10 "
-          "--weight-decay 0.3",
+          "{} --init {} --contract 3 --certify -o FOLDER` teaches it to forget, or training anew with --contract 3",
           shell_word(options_.against.empty() ? subject_.task_name : options_.against),
           shell_word(subject_.trained.model->name()), shell_word(options_.model)));
     return lines;
