@@ -37,12 +37,12 @@
 
 namespace krohn::test {
 
-/// The message of the InputError that the body throws.
-template <class Body>
+/// The message of the error of a kind that the body throws.
+template <class Kind = InputError, class Body>
 std::string error_of(Body body) {
   try {
     body();
-  } catch (const InputError& error) {
+  } catch (const Kind& error) {
     return error.what();
   }
   return "no error";
@@ -50,6 +50,13 @@ std::string error_of(Body body) {
 
 /// Tells whether a part stands in a text.
 inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// How often a part stands in a text.
+inline std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
 
 inline std::string contents(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);

@@ -29,7 +29,7 @@ TEST_CASE("without a limit, and within one, nothing happens; past it the message
     TimeLimit::check();
     FAIL("no limit");
   } catch (const LimitError& error) {
-    CHECK(std::string(error.what()).find("--time 0.000001") != std::string::npos);
+    CHECK(test::contains(std::string(error.what()), "--time 0.000001"));
   }
   limit.reset();
   TimeLimit::check();
@@ -79,7 +79,7 @@ TEST_CASE("a limit of the process is every thread's that has none, and bounds th
     look(inner);
     CHECK(TimeLimit::met() == "the time (--time 1)");
   }
-  for (const std::string& said : {here, there, inner}) CHECK(said.find("--time 1") != std::string::npos);
+  for (const std::string& said : {here, there, inner}) CHECK(test::contains(said, "--time 1"));
   CHECK_THROWS_AS(TimeLimit::check_process(), LimitError);
 }
 

@@ -108,7 +108,7 @@ TEST_CASE("every form of a language is one wherever a language is taken") {
     for (const char* verb : {"info", "tasks --length 5 --count 2 -o data.jsonl", "train --model dense --steps 1 -o run",
                              "compile --target torch-rnn -o rnn"}) {
       CAPTURE(verb);
-      const std::string name = verb, rest = name.find(" ") != std::string::npos ? name.substr(name.find(" ")) : "";
+      const std::string name = verb, rest = contains(name, " ") ? name.substr(name.find(" ")) : "";
       const Outcome outcome =
           place.shell("krohn " + name.substr(0, name.find(" ")) + " '" + language + "' --alphabet ab" + rest);
       CHECK_MESSAGE(outcome.status == 0, outcome.err);

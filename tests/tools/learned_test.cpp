@@ -6,16 +6,6 @@
 using namespace krohn::test;
 using nlohmann::json;
 
-namespace {
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-  return found;
-}
-
-}  // namespace
-
 TEST_CASE("extract writes the minimal automaton of a compiled language") {
   const Workplace place("extract");
   place.make("krohn compile 'regex:(a|b)*abb' -o abb.safetensors");

@@ -261,8 +261,7 @@ TEST_CASE("a run that diverges before its first validation has no loss and no ac
   // The cell of a table has it so, too.
   const krohn::Experiment cell =
       krohn::paper_table("fan2", krohn::TableScale::kSmall, krohn::Recipe::kPaper).experiments[0];
-  krohn::ExperimentRun run;
-  run.record.end = "diverged";
+  krohn::ExperimentRun run{.record = {.end = "diverged"}};
   CHECK(krohn::run_json(cell, run)["validation_accuracy"].is_null());
   CHECK(krohn::run_json(cell, run)["validation_loss"].is_null());
   run.record.targets = 10;
