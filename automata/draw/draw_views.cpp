@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "krohn/automata/classes/classes.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/names/named_group.h"
@@ -334,20 +335,6 @@ std::string cell(std::string_view text, std::string_view fill) {
   return fmt::format("<TD BGCOLOR=\"{}\">{}</TD>", fill, html(text));
 }
 
-/// Letters that take every state to the same place share a column.
-std::vector<std::vector<Letter>> columns_of(const Dfa& dfa) {
-  std::map<std::vector<State>, std::size_t> seen;
-  std::vector<std::vector<Letter>> columns;
-  for (Letter letter = 0; letter < dfa.letters(); ++letter) {
-    std::vector<State> targets(dfa.states());
-    for (State state = 0; state < dfa.states(); ++state) targets[state] = dfa.next(state, letter);
-    const auto [found, added] = seen.emplace(std::move(targets), columns.size());
-    if (added) columns.emplace_back();
-    columns[found->second].push_back(letter);
-  }
-  return columns;
-}
-
 /// "→" before the initial state, "◎" behind those that accept.
 std::string row_name(const Dfa& dfa, State state) {
   std::string name = state_label(dfa, state);
@@ -368,7 +355,7 @@ bool has_outputs(const Dfa& dfa) {
 std::string table_view(const Drawing& drawing) {
   const Dfa& dfa = drawing.dfa;
   const std::vector<DrawColours> colours = component_colours_of(drawing);
-  const auto columns = columns_of(dfa);
+  const auto columns = reduce(dfa).alike;  // letters that take every state to the same place share a column
   std::string text = dot_header(drawing.options);
   text +=
       "  table [shape=plain, style=\"\", label=<<TABLE BORDER=\"0\" CELLBORDER=\"1\" CELLSPACING=\"0\" "

@@ -18,10 +18,6 @@ namespace krohn {
 // Pictures on the web need more than their lines: words for who cannot see them, and
 // colours for dark pages.
 
-/// An SVG of Graphviz's with a title and a description that screen readers read out, and with light lines on dark where
-/// the reader's system asks for that. Text that is no such SVG is returned as it is.
-std::string with_svg_style(std::string svg, const std::string& title, const std::string& description);
-
 namespace {
 
 /// Nodes keep their pale fills and black text; lines (`component_colours`), labels beside them and the paper change.
@@ -45,6 +41,8 @@ constexpr std::string_view kDarkPages = R"(<style>
 
 }  // namespace
 
+/// An SVG of Graphviz's with a title and a description that screen readers read out, and with light lines on dark where
+/// the reader's system asks for that. Text that is no such SVG is returned as it is.
 std::string with_svg_style(std::string svg, const std::string& title, const std::string& description) {
   const std::size_t opening = svg.find("<svg ");
   const std::size_t end = opening == std::string::npos ? opening : svg.find('>', opening);

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <set>
 #include <utility>
 
+#include "krohn/constructions/build/based_action.h"
 #include "krohn/groups/base/decompositions.h"
 #include "krohn/simulate/learned/spectrum.h"
 
@@ -188,66 +188,42 @@ constexpr double kLeastShare = 1e-3;  ///< of the greatest copy; smaller ones ar
 constexpr double kGap = 1.5;          ///< between the sizes of copies that count and those that do not
 constexpr double kExact = 1e-6;       ///< how near to integers letters have to be that are exact but for roundings
 
-/// Point ↦ the least point of its class.
-using Classes = std::vector<std::uint32_t>;
-
 /// next[letter][point].
 using Action = std::vector<std::vector<std::uint32_t>>;
 
-/// The least congruence above `classes` in which a and b are one.
-Classes merged(Classes classes, std::uint32_t a, std::uint32_t b, const Action& next) {
-  const auto root = [&](std::uint32_t x) {
-    while (classes[x] != x) x = classes[x] = classes[classes[x]];
-    return x;
-  };
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> queue{{a, b}};
-  while (!queue.empty()) {
-    auto [x, y] = queue.back();
-    queue.pop_back();
-    x = root(x), y = root(y);
-    if (x == y) continue;
-    classes[std::max(x, y)] = std::min(x, y);
-    for (const auto& images : next) queue.emplace_back(images[x], images[y]);
-  }
-  for (std::uint32_t x = 0; x < classes.size(); ++x) classes[x] = root(x);
-  return classes;
-}
-
 /// Those that one or two pairs with point 0 generate, few classes first.
-std::vector<Classes> congruences(const Action& next, std::size_t points) {
-  Classes apart(points);
-  std::iota(apart.begin(), apart.end(), 0);
-  std::set<Classes> found{apart};
+std::vector<Congruence> congruences(const Action& next, std::size_t points) {
+  std::vector<Transformation> letters;
+  for (const auto& images : next) letters.push_back(Transformation::from_images(images));
+  std::vector<Congruence> of_pair;
+  for (Point point = 0; point < points; ++point) of_pair.push_back(congruence_generated_by(letters, 0, point));
+  std::set<Congruence> found{of_pair[0]};
   for (int round = 0; round < 2; ++round)
-    for (const Classes& classes : std::vector<Classes>(found.begin(), found.end()))
-      for (std::uint32_t point = 1; point < points && found.size() < kMaxCongruences; ++point)
-        if (classes[point] != classes[0]) found.insert(merged(classes, 0, point, next));
-  std::vector<Classes> all(found.begin(), found.end());
-  std::ranges::stable_sort(all, {},
-                           [](const Classes& classes) { return std::set(classes.begin(), classes.end()).size(); });
+    for (const Congruence& classes : std::vector<Congruence>(found.begin(), found.end()))
+      for (Point point = 1; point < points && found.size() < kMaxCongruences; ++point)
+        if (classes[point] != classes[0]) found.insert(join(classes, of_pair[point]));
+  std::vector<Congruence> all(found.begin(), found.end());
+  std::ranges::stable_sort(all, {}, class_count);
   return all;
 }
 
-MatrixXd class_means(const MatrixXd& points, const Classes& classes) {
-  MatrixXd means = MatrixXd::Zero(points.rows(), points.cols());
-  VectorXd counts = VectorXd::Zero(points.cols());
+MatrixXd class_means(const MatrixXd& points, const Congruence& classes) {
+  MatrixXd means = MatrixXd::Zero(points.rows(), Index{class_count(classes)});
+  VectorXd counts = VectorXd::Zero(means.cols());
   for (std::size_t i = 0; i < classes.size(); ++i) {
-    means.col(static_cast<Index>(classes[i])) += points.col(static_cast<Index>(i));
-    counts(static_cast<Index>(classes[i])) += 1;
+    means.col(classes[i]) += points.col(static_cast<Index>(i));
+    counts(classes[i]) += 1;
   }
-  Index kept = 0;  // a class stands at its least point
-  for (Index i = 0; i < means.cols(); ++i)
-    if (counts(i) > 0) means.col(kept++) = means.col(i) / counts(i);
-  return means.leftCols(kept);
+  return means.array().rowwise() / counts.transpose().array();
 }
 
 /// A basis of a lattice of full rank that the letters keep, in the coordinates of `level`; nothing where class means
 /// generate none.
-std::optional<MatrixXd> lattice_of(const MatrixXd& level, const std::vector<Classes>& all, const Action& next) {
+std::optional<MatrixXd> lattice_of(const MatrixXd& level, const std::vector<Congruence>& all, const Action& next) {
   const Index rank = level.rows();
   const double least = kLeastShare * std::sqrt(static_cast<double>(rank) / static_cast<double>(level.cols()));
   MatrixXd basis(rank, 0), spanned(rank, 0);
-  for (const Classes& classes : all) {
+  for (const Congruence& classes : all) {
     MatrixXd means = class_means(level, classes);
     means -= spanned * (spanned.transpose() * means);
     const PivotedQr qr = pivoted_qr(means);
@@ -282,7 +258,7 @@ std::vector<LearnedCopies> learned_copies(const MatrixXd& all_points, const std:
   const MatrixXd points = all_points(Eigen::all, group->points);
   const Index count = points.cols();
   const std::vector<GroupCopies::Copy>& copies = group->copies;
-  const std::vector<Classes> all = congruences(group->next, static_cast<std::size_t>(count));
+  const std::vector<Congruence> all = congruences(group->next, static_cast<std::size_t>(count));
   const double least = kLeastShare * copies.front().size;
   std::vector<LearnedCopies> found;
   LearnedCopies kept{MatrixXd(points.rows(), 0), MatrixXd(0, count)};

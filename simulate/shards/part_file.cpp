@@ -28,16 +28,6 @@ namespace krohn {
 
 // The lines of a part as they stand in its file.
 
-/// With its line break.
-std::string header_line(const PartHeader& header);
-/// Nothing when the line is no header.
-std::optional<PartHeader> parse_header(std::string_view line);
-
-/// {"subject":…} as item 17: {"item":17,"subject":…} with a line break.
-std::string numbered(std::uint64_t item, std::string_view line);
-/// The item, and the line as it was before. Nothing when it is no such line, whole and of JSON.
-std::optional<std::pair<std::uint64_t, std::string>> parse_numbered(std::string_view line);
-
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -46,6 +36,7 @@ constexpr std::string_view kItem = "{\"item\":";
 
 }  // namespace
 
+/// With its line break.
 std::string header_line(const PartHeader& header) {
   Json json{{"part", header.kind},          {"krohn", header.maker}, {"options", header.options},
             {"list", header.list},          {"items", header.items}, {"shard", header.shard.number},
@@ -54,6 +45,7 @@ std::string header_line(const PartHeader& header) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+/// Nothing when the line is no header.
 std::optional<PartHeader> parse_header(std::string_view line) {
   const Json json = Json::parse(line, nullptr, false);
   if (!json.is_object()) return std::nullopt;
@@ -74,11 +66,13 @@ std::optional<PartHeader> parse_header(std::string_view line) {
   return header;
 }
 
+/// {"subject":…} as item 17: {"item":17,"subject":…} with a line break.
 std::string numbered(std::uint64_t item, std::string_view line) {
   assert(line.size() > 2 && line.front() == '{' && line.find('\n') == std::string_view::npos);
   return fmt::format("{}{},{}\n", kItem, item, line.substr(1));
 }
 
+/// The item, and the line as it was before. Nothing when it is no such line, whole and of JSON.
 std::optional<std::pair<std::uint64_t, std::string>> parse_numbered(std::string_view line) {
   if (!line.starts_with(kItem) || !Json::accept(line)) return std::nullopt;
   const char* const end = line.data() + line.size();

@@ -16,6 +16,16 @@
 #include "krohn/simulate/words/random_letters.h"
 
 namespace krohn {
+namespace {
+
+constexpr std::size_t kPiece = 256;       ///< letters of every word that are made at once, about
+constexpr std::size_t kLeastTable = 128;  ///< vectors read small tables whole
+
+bool output_is_right(const Dfa& automaton, State state, State answer) {
+  return answer == state || (answer < automaton.states() && automaton.output(answer) == automaton.output(state));
+}
+
+}  // namespace
 
 // KLanes random words, read by a network and by its automaton side by side.
 
@@ -25,17 +35,71 @@ class LaneWords {
  public:
   /// The automaton must outlive this, and have a letter.
   LaneWords(const Dfa& automaton, std::unique_ptr<LaneEvaluator> network,
-            std::optional<InstructionSet> instructions = {});
+            std::optional<InstructionSet> instructions = {})
+      : automaton_(automaton),
+        network_(std::move(network)),
+        kernels_(lane_kernels(instructions.value_or(available_instruction_sets().back()))),
+        table_(automaton.table().begin(), automaton.table().end()),
+        letters_per_block_(letters_per_block(automaton.letters())) {
+    table_.resize(std::max(table_.size(), kLeastTable));
+  }
 
   /// From the beginning, `words` ≤ kLanes words.
-  void start(std::uint64_t seed, std::uint64_t first_stream, std::size_t words);
+  void start(std::uint64_t seed, std::uint64_t first_stream, std::size_t words) {
+    network_->reset();
+    network_->current(answers_);
+    states_.fill(automaton_.initial());
+    words_.fill({});
+    position_ = 0;
+    for (std::size_t word = 0; word < kLanes; ++word) {
+      // Lanes without a word read the first one once more.
+      keys_[word] = random_key(seed, first_stream + (word < words ? word : 0));
+      if (answers_[word] != states_[word]) words_[word].failing_at = 0;
+    }
+  }
+
   /// Reads on until `length` letters of every word are read, or `most` of them now.
-  void read_to(std::uint64_t length, std::uint64_t most);
+  void read_to(std::uint64_t length, std::uint64_t most) {
+    const std::uint64_t end = std::min(length, position_ + most);
+    while (position_ < end) {
+      const std::uint64_t block = position_ / letters_per_block_, skip = position_ % letters_per_block_;
+      const std::uint64_t blocks = std::max<std::uint64_t>(1, kPiece / letters_per_block_);
+      const auto count = static_cast<std::size_t>(std::min(blocks * letters_per_block_ - skip, end - position_));
+      letters_.resize(blocks * letters_per_block_ * kLanes);
+      read_.resize(letters_.size());
+      kernels_.random_letters(keys_.data(), block, blocks, automaton_.letters(), letters_per_block_, letters_.data());
+      const Letter* letters = letters_.data() + skip * kLanes;
+      network_->run({letters, kLanes, kLanes}, count, read_);
+      right_.fill(0);
+      LaneComparison comparison;
+      comparison.table = table_.data();
+      comparison.letter_count = automaton_.letters();
+      comparison.entries = static_cast<std::uint32_t>(table_.size());
+      comparison.letters = letters;
+      comparison.steps = count;
+      comparison.answers = read_.data();
+      comparison.states = states_.data();
+      comparison.right = right_.data();
+      comparison.differs = [](void* owner, std::size_t step, std::size_t word, std::uint32_t state,
+                              std::uint32_t answer) {
+        auto& self = *static_cast<LaneWords*>(owner);
+        self.differs(self.position_ + step + 1, word, state, answer);
+      };
+      comparison.owner = this;
+      kernels_.compare(comparison);
+      for (std::size_t word = 0; word < kLanes; ++word) words_[word].right_letters += right_[word];
+      std::copy_n(read_.data() + (count - 1) * kLanes, kLanes, answers_.begin());
+      position_ += count;
+    }
+  }
 
   /// Letters read of every word.
   std::uint64_t position() const { return position_; }
   /// Adds one word, as far as it was read, to a row of a report.
-  void add_to(LengthReport& report, std::size_t word) const;
+  void add_to(LengthReport& report, std::size_t word) const {
+    add_word(report, automaton_, {states_[word], answers_[word], position_, words_[word].right_letters});
+  }
+
   /// After how many letters the network was first in another state than the automaton.
   std::optional<std::uint64_t> failing_at(std::size_t word) const { return words_[word].failing_at; }
 
@@ -45,7 +109,10 @@ class LaneWords {
     std::optional<std::uint64_t> failing_at;
   };
 
-  void differs(std::uint64_t position, std::size_t word, State state, State answer);
+  void differs(std::uint64_t position, std::size_t word, State state, State answer) {
+    if (!words_[word].failing_at) words_[word].failing_at = position;
+    words_[word].right_letters += output_is_right(automaton_, state, answer);
+  }
 
   const Dfa& automaton_;
   std::unique_ptr<LaneEvaluator> network_;
@@ -61,89 +128,12 @@ class LaneWords {
   std::uint64_t position_ = 0;
 };
 
-namespace {
-
-constexpr std::size_t kPiece = 256;       ///< letters of every word that are made at once, about
-constexpr std::size_t kLeastTable = 128;  ///< vectors read small tables whole
-
-bool output_is_right(const Dfa& automaton, State state, State answer) {
-  return answer == state || (answer < automaton.states() && automaton.output(answer) == automaton.output(state));
-}
-
-}  // namespace
-
 void add_word(LengthReport& row, const Dfa& automaton, const ReadWord& word) {
   ++row.words;
   row.right_state += word.answer == word.state;
   row.right_output += output_is_right(automaton, word.state, word.answer);
   row.letters += word.letters;
   row.right_letters += word.right_letters;
-}
-
-LaneWords::LaneWords(const Dfa& automaton, std::unique_ptr<LaneEvaluator> network,
-                     std::optional<InstructionSet> instructions)
-    : automaton_(automaton),
-      network_(std::move(network)),
-      kernels_(lane_kernels(instructions.value_or(available_instruction_sets().back()))),
-      table_(automaton.table().begin(), automaton.table().end()),
-      letters_per_block_(letters_per_block(automaton.letters())) {
-  table_.resize(std::max(table_.size(), kLeastTable));
-}
-
-void LaneWords::start(std::uint64_t seed, std::uint64_t first_stream, std::size_t words) {
-  network_->reset();
-  network_->current(answers_);
-  states_.fill(automaton_.initial());
-  words_.fill({});
-  position_ = 0;
-  for (std::size_t word = 0; word < kLanes; ++word) {
-    // Lanes without a word read the first one once more.
-    keys_[word] = random_key(seed, first_stream + (word < words ? word : 0));
-    if (answers_[word] != states_[word]) words_[word].failing_at = 0;
-  }
-}
-
-void LaneWords::read_to(std::uint64_t length, std::uint64_t most) {
-  const std::uint64_t end = std::min(length, position_ + most);
-  while (position_ < end) {
-    const std::uint64_t block = position_ / letters_per_block_, skip = position_ % letters_per_block_;
-    const std::uint64_t blocks = std::max<std::uint64_t>(1, kPiece / letters_per_block_);
-    const auto count = static_cast<std::size_t>(std::min(blocks * letters_per_block_ - skip, end - position_));
-    letters_.resize(blocks * letters_per_block_ * kLanes);
-    read_.resize(letters_.size());
-    kernels_.random_letters(keys_.data(), block, blocks, automaton_.letters(), letters_per_block_, letters_.data());
-    const Letter* letters = letters_.data() + skip * kLanes;
-    network_->run({letters, kLanes, kLanes}, count, read_);
-    right_.fill(0);
-    LaneComparison comparison;
-    comparison.table = table_.data();
-    comparison.letter_count = automaton_.letters();
-    comparison.entries = static_cast<std::uint32_t>(table_.size());
-    comparison.letters = letters;
-    comparison.steps = count;
-    comparison.answers = read_.data();
-    comparison.states = states_.data();
-    comparison.right = right_.data();
-    comparison.differs = [](void* owner, std::size_t step, std::size_t word, std::uint32_t state,
-                            std::uint32_t answer) {
-      auto& self = *static_cast<LaneWords*>(owner);
-      self.differs(self.position_ + step + 1, word, state, answer);
-    };
-    comparison.owner = this;
-    kernels_.compare(comparison);
-    for (std::size_t word = 0; word < kLanes; ++word) words_[word].right_letters += right_[word];
-    std::copy_n(read_.data() + (count - 1) * kLanes, kLanes, answers_.begin());
-    position_ += count;
-  }
-}
-
-void LaneWords::differs(std::uint64_t position, std::size_t word, State state, State answer) {
-  if (!words_[word].failing_at) words_[word].failing_at = position;
-  words_[word].right_letters += output_is_right(automaton_, state, answer);
-}
-
-void LaneWords::add_to(LengthReport& report, std::size_t word) const {
-  add_word(report, automaton_, {states_[word], answers_[word], position_, words_[word].right_letters});
 }
 
 struct AcceptedWordStream::Source {
