@@ -767,7 +767,7 @@ TEST_CASE("a checker's functions are those that models are read with, wherever t
   const auto log_sigmoid = [](double x) { return std::min(x, 0.0) - stated::log1p(stated::exp(-std::abs(x))); };
   constexpr double kGreatest = std::numeric_limits<float>::max();
   struct Function {
-    std::string name;
+    const char* name;
     const std::vector<double>& of;
     std::function<double(double)> truth;  ///< in double; of fp32 it is rounded once
     std::vector<Precision> formats{Precision::kFp64, Precision::kFp32};
@@ -804,7 +804,7 @@ TEST_CASE("a checker's functions are those that models are read with, wherever t
         if (is_single) x = static_cast<float>(std::clamp(x, -kGreatest, kGreatest));
       OperationsBuilder b;
       b.operations.format = format;
-      const std::vector<double> found = rechecked_numbers(b, b.each(function.name.c_str(), b.numbers(of)));
+      const std::vector<double> found = rechecked_numbers(b, b.each(function.name, b.numbers(of)));
       for (std::size_t i = 0; i < of.size(); ++i) {
         CAPTURE(of[i]);
         const double truth = function.truth(of[i]);

@@ -169,8 +169,7 @@ Job job(std::string name, Dfa automaton, const AlgebraOptions& options, const st
     const TimeLimit part = TimeLimit::part(0.5);
     waiting.reset();
     waiting.emplace("deciding the classes");
-    ClassOptions limits;
-    limits.max_elements = options.max_elements;
+    ClassOptions limits{.max_elements = options.max_elements};
     result.classes = language_classes(result.automaton, result.algebra, limits);
     complete(result.algebra, result.classes);
     result.transformers = transformers(result.automaton, result.algebra);
@@ -360,8 +359,7 @@ Json facts_of(const std::string& subject, const StreamOptions& options) {
   facts["letters"] = minimal.letters();
   std::vector<ClassVerdict> classes;
   if (minimal.is_acceptor()) {
-    ClassOptions limits;
-    limits.max_elements = options.algebra.max_elements;
+    ClassOptions limits{.max_elements = options.algebra.max_elements};
     if (!options.witnesses) limits.most_listed = 0;
     classes = language_classes(minimal, algebra, limits);
     complete(algebra, classes);

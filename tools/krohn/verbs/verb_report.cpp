@@ -137,11 +137,7 @@ std::vector<std::string> commands_for_run(const ReportArguments& options, const 
 }
 
 ModelVerdict verdict_for(const ReportArguments& options, const CertifyOptions& how, const Network& network) {
-  Question question;
-  question.subject = &network;
-  question.name = options.subject;
-  question.how = how;
-  question.progress = progress_of_stages();
+  Question question{.subject = &network, .name = options.subject, .how = how, .progress = progress_of_stages()};
   const TimeLimit half = TimeLimit::part(0.5);
   return verify(question);
 }
