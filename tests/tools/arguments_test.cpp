@@ -181,7 +181,7 @@ TEST_CASE("bash completes verbs, options and their values") {
   CHECK(offered(place, "krohn info name : tom", 4) == "tomita3\n");  // as a shell breaks it
   CHECK(contains(offered(place, "krohn info name :", 3), "\nmodarith5\n"));
   CHECK(offered(place, "krohn train modarith-b", 2) == "modarith-brackets5\n");
-  CHECK(offered(place, "krohn train parity --model delt", 4) == "deltaproduct\ndeltanet\n");
+  CHECK(offered(place, "krohn train parity --model delt", 4) == "deltaproduct\ndelta\ndeltanet\n");
   CHECK(offered(place, "krohn help ver", 2) == "verify\n");
   place.write("abb.safetensors", "");
   CHECK(offered(place, "krohn verify abb", 2) == "abb.safetensors\n");
