@@ -179,7 +179,7 @@ class Contracting(unittest.TestCase):
                 outputs, distance = krohn.contract_loss(rnn, inputs, 0)
                 plain = rnn(inputs)[0]
                 self.assertTrue(torch.allclose(outputs, torch.cat([plain, plain], 0 if batch_first else 1), atol=1e-6))
-                self.assertEqual(distance.item(), 0)
+                self.assertLess(distance.item(), 1e-12)  # PyTorch may add up the two halves of a batch in other orders
                 outputs, distance = krohn.contract_loss(rnn, inputs, 0.1)
                 one, other = outputs.chunk(2, 0 if batch_first else 1)
                 seen = (one - other).square().sum(-1).mean().item()  # of the last layer's outputs alone
