@@ -45,7 +45,7 @@ std::string header_line(const PartHeader& header) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-/// Nothing when the line is no header.
+/// Returns nothing when the line is no header.
 std::optional<PartHeader> parse_header(std::string_view line) {
   const Json json = Json::parse(line, nullptr, false);
   if (!json.is_object()) return std::nullopt;

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <array>
+#include <set>
 
 #include "krohn/automata/cascades/holonomy.h"
 #include "krohn/constructions/build/builders.h"
@@ -334,7 +334,18 @@ TEST_CASE("networks of up to 3 layers and 16 stages are read by value, and all g
         Dfa::moore(Alphabet::of_characters("ab"), std::move(table), 0, std::move(outputs), std::move(names));
     networks.push_back(cascade_network(dfa, holonomy_decomposition(dfa)));
   }
-  std::array<int, 3> by_value{};  // within both, with more layers, with more stages
+  // One layer of so many reflections a letter, each a stage.
+  for (const std::size_t factors : {15, 16, 17, 18}) {
+    std::mt19937_64 random(factors);
+    ReflectionProduct product{4, {}};
+    while (product.factors.size() < factors) {
+      std::vector<Reflection> more = random_reflections(random, 4).factors;
+      more.resize(std::min(more.size(), factors - product.factors.size()));
+      product.factors.insert(product.factors.end(), more.begin(), more.end());
+    }
+    networks.push_back(meaningless(random, {product, product}, 1, false));
+  }
+  std::set<std::uint32_t> layers_seen, stages_seen;  // the latter of networks of up to 3 layers
   for (const Network& network : networks) {
     Buffer<std::byte> bytes(Place::kProcessor);
     const NetworkImage<Fp32> image(network, Form::kStructured);
@@ -343,7 +354,8 @@ TEST_CASE("networks of up to 3 layers and 16 stages are read by value, and all g
     for (std::uint32_t k = 0; k < whole.layer_count; ++k) stages += whole.layers[k].program.stage_count;
     const auto few = image.few_layers(bytes);
     CHECK(few.has_value() == (whole.layer_count <= 3 && stages <= 16));
-    ++by_value[few ? 0 : whole.layer_count > 3 ? 1 : 2];
+    layers_seen.insert(whole.layer_count);
+    if (whole.layer_count <= 3) stages_seen.insert(stages);
     for (std::uint32_t k = 0; few && k < whole.layer_count; ++k) {
       CHECK(few->layer(k).codewords == whole.layer(k).codewords);
       CHECK(few->layer(k).program.dimension == whole.layer(k).program.dimension);
@@ -355,7 +367,8 @@ TEST_CASE("networks of up to 3 layers and 16 stages are read by value, and all g
     }
     check_sample(network, sample_of({0, 40}, 3, 9));
   }
-  for (const int count : by_value) CHECK(count > 0);
+  for (const std::uint32_t layers : {3U, 4U}) CHECK(layers_seen.count(layers) == 1);
+  for (const std::uint32_t stages : {16U, 17U}) CHECK(stages_seen.count(stages) == 1);
 }
 
 TEST_CASE("odd numbers of words and letters") {

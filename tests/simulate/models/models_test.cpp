@@ -884,7 +884,7 @@ TEST_CASE("usual names stand for a family with some of its parts") {
 }
 
 TEST_CASE("layers of other libraries begin as those of their libraries do") {
-  // What flash-linear-attention 0.6.0, transformers 5.24 and xlstm 2.0.6 give: bounds; mean and deviation.
+  // The bounds, mean and deviation that flash-linear-attention 0.6.0, transformers 5.24 and xlstm 2.0.6 give.
   struct Fact {
     const char *model, *tensor;
     double least, greatest, mean, deviation;
