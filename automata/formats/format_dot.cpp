@@ -56,11 +56,6 @@ struct DotFile {
   std::string alphabet, outputs;  ///< JSON, or empty
 };
 
-/// Reads a digraph through Graphviz' parser, and copies everything out of it, so that no later error can happen while
-/// its memory is held. Arcs come in the order of the file. Throws InputError, with a line where Graphviz gives one, and
-/// LimitError when labels that many nodes share would be too much text. Thread-safe.
-DotFile read_dot_graph(std::string_view text, std::string_view where);
-
 namespace {
 
 constexpr int kDeepestSubgraph = 50;
@@ -511,6 +506,9 @@ class TextBudget {
 
 }  // namespace
 
+/// Reads a digraph through Graphviz' parser, and copies everything out of it, so that no later error can happen while
+/// its memory is held. Arcs come in the order of the file. Throws InputError, with a line where Graphviz gives one, and
+/// LimitError when labels that many nodes share would be too much text. Thread-safe.
 DotFile read_dot_graph(std::string_view text, std::string_view where) {
   const std::lock_guard lock(graphviz_mutex());
   const MessageCapture capture;

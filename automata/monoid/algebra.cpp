@@ -30,11 +30,6 @@ struct LocalVerdicts {
   std::uint64_t stability_index = 0;  ///< 0: unknown
 };
 
-/// Locally testable, definite, reverse definite, generalised definite, nilpotent and quasi-aperiodic, in that order;
-/// all unknown when the monoid, of `size` elements, is larger than `max_elements`. O(idempotents · elements · word
-/// length), and O(local monoid²) for each idempotent.
-LocalVerdicts local_verdicts(const Dfa& dfa, const Integer& size, std::uint64_t max_elements);
-
 namespace {
 
 constexpr std::size_t kProducts = 2000;
@@ -218,6 +213,9 @@ LocalVerdicts by_elements(const Dfa& dfa, std::uint64_t elements) {
 
 }  // namespace
 
+/// Locally testable, definite, reverse definite, generalised definite, nilpotent and quasi-aperiodic, in that order;
+/// all unknown when the monoid, of `size` elements, is larger than `max_elements`. O(idempotents · elements · word
+/// length), and O(local monoid²) for each idempotent.
 LocalVerdicts local_verdicts(const Dfa& dfa, const Integer& size, std::uint64_t max_elements) {
   if (size > max_elements)
     return all_undecided(fmt::format("the monoid has {}; decided up to {} (--max-elements)",
