@@ -10,12 +10,9 @@
 #include <vector>
 
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/automata/monoid/algebra.h"
-#include "krohn/automata/monoid/state_pairs.h"
 #include "krohn/automata/monoid/witness_check.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/groups/base/time_limit.h"
-#include "krohn/groups/transformations/transformation.h"
 
 namespace krohn {
 namespace {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
-#include <string>
 #include <utility>
 
 #include "krohn/automata/dfa/alphabet.h"
@@ -443,8 +442,8 @@ class EqualitySearch {
     while (!layer.empty() && found_ == WordTree::kRoot) {
       const WordTree::Index begin = tree_.size();
       // Small subsets first: large ones are their unions, and so need not be looked at.
-      std::ranges::stable_sort(
-          layer, {}, [&](const Step& step) { return a_.count(step.pair.a) + b_.count(step.pair.b); });
+      std::ranges::stable_sort(layer, {},
+                               [&](const Step& step) { return a_.count(step.pair.a) + b_.count(step.pair.b); });
       for (const Step& step : layer) {
         if (found_ != WordTree::kRoot) break;
         visit(step.pair, step.parent, step.letter);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <queue>
@@ -469,8 +468,6 @@ BasedAction best_based_action(const Dfa& automaton, const TrackedStates& tracked
   action.exhaustive = quotients.complete && search.complete();
   return action;
 }
-
-namespace {}  // namespace
 
 Point class_count(const Congruence& partition) {
   return partition.empty() ? 0 : *std::max_element(partition.begin(), partition.end()) + 1;
