@@ -18,9 +18,23 @@
 #include "krohn/groups/names/named_group.h"
 
 namespace krohn {
+namespace {
 
-// One level of the chain decomposition: its contexts, its moves, and the labels that
-// are used. Internal to the chain (automata/cascades/chain.cpp); MATH.md §3.
+constexpr Point kBits = 32;
+
+std::size_t words_for(Point points) { return (std::size_t{points} + kBits - 1) / kBits; }
+
+std::uint64_t hash_images(std::span<const Point> set, const std::vector<Point>& map) {
+  std::uint64_t hash = 0;
+  for (const Point p : set) hash = (hash ^ map[p]) * 0x9E3779B97F4A7C15U + (hash >> 29);
+  return hash;
+}
+
+bool same_images(std::span<const Point> set, const std::vector<Point>& f, const std::vector<Point>& g) {
+  return std::all_of(set.begin(), set.end(), [&](Point p) { return f[p] == g[p]; });
+}
+
+// One level of the chain decomposition: its contexts, its moves, and the labels that are used; MATH.md §3.
 
 /// letter ↦ (point ↦ point), over the reachable states numbered 0 … n−1.
 using PointMaps = std::vector<std::vector<Point>>;
@@ -45,21 +59,68 @@ struct ChainLevel {
   };
 
   /// O = N = Q, one context per letter.
-  static ChainLevel top(Point points, const PointMaps& maps);
+  static ChainLevel top(Point points, const PointMaps& maps) {
+    const auto letters = static_cast<Letter>(maps.size());
+    ChainLevel level{points, points, letters, RecordSet(words_for(points)), RecordSet(3), {}, {}};
+    std::vector<std::uint32_t> all(words_for(points), 0);
+    for (Point p = 0; p < points; ++p) all[p / kBits] |= std::uint32_t{1} << (p % kBits);
+    const Context node = level.sets.insert(all).index;
+    for (Letter letter = 0; letter < letters; ++letter)
+      level.contexts.insert(std::vector<std::uint32_t>{node, node, letter});
+    return level;
+  }
+
   /// The empty level below, whose sets have one point less.
-  ChainLevel next() const;
+  ChainLevel next() const { return {points, size - 1, letters, RecordSet(sets.words()), RecordSet(3), {}, {}}; }
 
   Triple context(Context c) const {
     const RecordSet::Record record = contexts[c];
     return {record[0], record[1], record[2]};
   }
   /// The points of a node, increasing. O(n/32 + size).
-  void unpack(Context node, std::vector<Point>& result) const;
+  void unpack(Context node, std::vector<Point>& result) const {
+    result.clear();
+    const RecordSet::Record set = sets[node];
+    for (Point word = 0; word < set.size(); ++word)
+      for (std::uint32_t bits = set[word]; bits != 0; bits &= bits - 1)
+        result.push_back(word * kBits + static_cast<Point>(std::countr_zero(bits)));
+  }
+
   /// The node of `below` that is `node` without its point number `label`.
-  Context without(Context node, Label label, ChainLevel& below) const;
+  Context without(Context node, Label label, ChainLevel& below) const {
+    std::vector<Point> members;
+    unpack(node, members);
+    const Point removed = members[label];
+    std::vector<std::uint32_t> set(sets[node].begin(), sets[node].end());
+    set[removed / kBits] &= ~(std::uint32_t{1} << (removed % kBits));
+    return below.sets.insert(set).index;
+  }
+
   /// Fills `same_letter`; call when all sets are there. O(nodes · letters · size).
-  void name_letters(const PointMaps& maps);
-  Context add_context(Context before, Context after, Letter letter);
+  void name_letters(const PointMaps& maps) {
+    same_letter.resize(std::size_t{sets.size()} * letters);
+    std::vector<Point> members;
+    std::vector<std::pair<std::uint64_t, Letter>> by_hash(letters);
+    for (Context node = 0; node < sets.size(); ++node) {
+      TimeLimit::check();
+      unpack(node, members);
+      for (Letter letter = 0; letter < letters; ++letter)
+        by_hash[letter] = {hash_images(members, maps[letter]), letter};
+      std::sort(by_hash.begin(), by_hash.end());
+      Letter leader = 0;
+      for (Letter i = 0; i < letters; ++i) {
+        const auto [hash, letter] = by_hash[i];
+        const bool same = i > 0 && hash == by_hash[i - 1].first && same_images(members, maps[leader], maps[letter]);
+        if (!same) leader = letter;
+        same_letter[std::size_t{node} * letters + letter] = leader;
+      }
+    }
+  }
+
+  Context add_context(Context before, Context after, Letter letter) {
+    const std::uint32_t record[] = {before, after, same_letter[std::size_t{before} * letters + letter]};
+    return contexts.insert(record).index;
+  }
 };
 
 /// The maps of the contexts on the labels 0 … size−1, labels being positions in the sorted sets.
@@ -69,35 +130,70 @@ struct LevelMoves {
   RecordSet actions;              ///< distinct images of the labels
 };
 
-/// True when every letter is injective or constant on the sets on which it occurs. O(contexts · size).
-bool every_map_is_bijective_or_constant(const ChainLevel& level, const PointMaps& maps);
-
-/// The label is the position of the point itself. Only for levels with the property above.
-LevelMoves point_moves(const ChainLevel& level, const PointMaps& maps);
-
-/// The label is the position of the point that is removed: it moves with the letter when s(O) = N, and is otherwise
-/// reset to the least point of N outside s(O).
-LevelMoves removal_moves(const ChainLevel& level, const PointMaps& maps);
-
 /// The (node, label) pairs that words can lead to, and no fewer: the least set that holds the targets of all resets and
 /// the initial pairs, and is closed under all contexts. Each level over-approximates a little, since it forgets how the
 /// labels before it reached the node. O(contexts · size).
 class ReachableLabels {
  public:
-  ReachableLabels(const ChainLevel& level, const LevelMoves& moves);
+  ReachableLabels(const ChainLevel& level, const LevelMoves& moves)
+      : level_(level),
+        moves_(moves),
+        size_(moves.size),
+        reached_(std::size_t{level.sets.size()} * moves.size, false),
+        first_(std::size_t{level.sets.size()} + 1, 0),
+        leaving_(level.contexts.size()) {
+    for (Context c = 0; c < level.contexts.size(); ++c) ++first_[level.context(c).before + 1];
+    for (std::size_t node = 1; node < first_.size(); ++node) first_[node] += first_[node - 1];
+    std::vector<std::size_t> free = first_;
+    for (Context c = 0; c < level.contexts.size(); ++c) leaving_[free[level.context(c).before]++] = c;
+    for (Context c = 0; c < level.contexts.size(); ++c) {
+      TimeLimit::check();
+      const RecordSet::Record images = moves.actions[moves.action_of[c]];
+      if (std::adjacent_find(images.begin(), images.end(), std::not_equal_to<>()) == images.end())
+        add(level.context(c).after, images[0]);
+    }
+    close();
+  }
 
   /// Chooses the initial label among `candidates`: the first that a reset reaches anyhow, so that no label is used for
   /// the start alone, else the first. Returns it.
-  Label start(Context node, std::span<const Label> candidates);
+  Label start(Context node, std::span<const Label> candidates) {
+    assert(!candidates.empty());
+    const auto reached = std::find_if(candidates.begin(), candidates.end(), [&](Label x) { return contains(node, x); });
+    const Label chosen = reached == candidates.end() ? candidates.front() : *reached;
+    add(node, chosen);
+    close();
+    return chosen;
+  }
 
   bool contains(Context node, Label label) const { return reached_[std::size_t{node} * size_ + label]; }
   Label size() const { return size_; }
   /// Labels that are reached at some node.
-  std::vector<bool> used() const;
+  std::vector<bool> used() const {
+    std::vector<bool> result(size_, false);
+    for (std::size_t pair = 0; pair < reached_.size(); ++pair)
+      if (reached_[pair]) result[pair % size_] = true;
+    return result;
+  }
 
  private:
-  void add(Context node, Label label);
-  void close();
+  void add(Context node, Label label) {
+    const std::size_t pair = std::size_t{node} * size_ + label;
+    if (reached_[pair]) return;
+    reached_[pair] = true;
+    open_.emplace_back(node, label);
+  }
+
+  void close() {
+    while (!open_.empty()) {
+      const std::pair<Context, Label> pair = open_.back();
+      open_.pop_back();
+      for (std::size_t i = first_[pair.first]; i < first_[pair.first + 1]; ++i) {
+        const Context c = leaving_[i];
+        add(level_.context(c).after, moves_.actions[moves_.action_of[c]][pair.second]);
+      }
+    }
+  }
 
   const ChainLevel& level_;
   const LevelMoves& moves_;
@@ -112,7 +208,30 @@ class ReachableLabels {
 /// merges the actions that have become the same.
 class LabelTrimming {
  public:
-  LabelTrimming(const LevelMoves& moves, const ReachableLabels& reachable);
+  LabelTrimming(const LevelMoves& moves, const ReachableLabels& reachable)
+      : label_(moves.size, UINT32_MAX), action_(moves.actions.size()) {
+    std::vector<bool> kept = reachable.used();
+    for (bool grown = true; grown;) {
+      grown = false;
+      for (Action a = 0; a < moves.actions.size(); ++a)
+        for (Label x = 0; x < moves.size; ++x)
+          if (kept[x] && !kept[moves.actions[a][x]]) grown = kept[moves.actions[a][x]] = true;
+    }
+    std::vector<Label> old;
+    for (Label x = 0; x < moves.size; ++x)
+      if (kept[x]) {
+        label_[x] = width_++;
+        old.push_back(x);
+      }
+    std::map<std::vector<Point>, Action> known;
+    for (Action a = 0; a < moves.actions.size(); ++a) {
+      std::vector<Point> images;
+      for (const Label x : old) images.push_back(label_[moves.actions[a][x]]);
+      const auto [entry, fresh] = known.try_emplace(std::move(images), static_cast<Action>(actions_.size()));
+      if (fresh) actions_.push_back(Transformation::from_images(entry->first));
+      action_[a] = entry->second;
+    }
+  }
 
   Label width() const { return width_; }
   Label label(Label old) const { return label_[old]; }
@@ -125,27 +244,6 @@ class LabelTrimming {
   std::vector<Action> action_;
   std::vector<Transformation> actions_;
 };
-
-std::string component_name(std::span<const Transformation> actions) {
-  StabiliserChainOptions cheap;
-  cheap.max_entries = 2'000'000;
-  std::vector<Permutation> generators;
-  for (const Transformation& action : actions)
-    if (action.is_permutation() && !action.is_identity()) generators.push_back(action.to_permutation());
-  if (generators.empty()) return "trivial";
-  const Point degree = generators.front().degree();
-  try {
-    return recognised_name(PermutationGroup::from_generators(degree, std::move(generators)), cheap);
-  } catch (const LimitError&) {
-    return fmt::format("permutations of {}", counted(degree, "point"));
-  }
-}
-
-namespace {
-
-constexpr Point kBits = 32;
-
-std::size_t words_for(Point points) { return (std::size_t{points} + kBits - 1) / kBits; }
 
 /// The positions of the points of one set, looked up by point. Filled per set, so that it costs O(size), not O(n).
 class Positions {
@@ -171,16 +269,6 @@ Label count_images(std::span<const Point> set, const std::vector<Point>& map, st
   return images;
 }
 
-std::uint64_t hash_images(std::span<const Point> set, const std::vector<Point>& map) {
-  std::uint64_t hash = 0;
-  for (const Point p : set) hash = (hash ^ map[p]) * 0x9E3779B97F4A7C15U + (hash >> 29);
-  return hash;
-}
-
-bool same_images(std::span<const Point> set, const std::vector<Point>& f, const std::vector<Point>& g) {
-  return std::all_of(set.begin(), set.end(), [&](Point p) { return f[p] == g[p]; });
-}
-
 /// Runs `image(triple, old set, new set, images)` over all contexts and interns what it writes.
 template <class Image>
 LevelMoves collect_moves(const ChainLevel& level, Image image) {
@@ -199,64 +287,7 @@ LevelMoves collect_moves(const ChainLevel& level, Image image) {
   return moves;
 }
 
-}  // namespace
-
-ChainLevel ChainLevel::top(Point points, const PointMaps& maps) {
-  const auto letters = static_cast<Letter>(maps.size());
-  ChainLevel level{points, points, letters, RecordSet(words_for(points)), RecordSet(3), {}, {}};
-  std::vector<std::uint32_t> all(words_for(points), 0);
-  for (Point p = 0; p < points; ++p) all[p / kBits] |= std::uint32_t{1} << (p % kBits);
-  const Context node = level.sets.insert(all).index;
-  for (Letter letter = 0; letter < letters; ++letter)
-    level.contexts.insert(std::vector<std::uint32_t>{node, node, letter});
-  return level;
-}
-
-ChainLevel ChainLevel::next() const {
-  return {points, size - 1, letters, RecordSet(sets.words()), RecordSet(3), {}, {}};
-}
-
-void ChainLevel::unpack(Context node, std::vector<Point>& result) const {
-  result.clear();
-  const RecordSet::Record set = sets[node];
-  for (Point word = 0; word < set.size(); ++word)
-    for (std::uint32_t bits = set[word]; bits != 0; bits &= bits - 1)
-      result.push_back(word * kBits + static_cast<Point>(std::countr_zero(bits)));
-}
-
-Context ChainLevel::without(Context node, Label label, ChainLevel& below) const {
-  std::vector<Point> members;
-  unpack(node, members);
-  const Point removed = members[label];
-  std::vector<std::uint32_t> set(sets[node].begin(), sets[node].end());
-  set[removed / kBits] &= ~(std::uint32_t{1} << (removed % kBits));
-  return below.sets.insert(set).index;
-}
-
-void ChainLevel::name_letters(const PointMaps& maps) {
-  same_letter.resize(std::size_t{sets.size()} * letters);
-  std::vector<Point> members;
-  std::vector<std::pair<std::uint64_t, Letter>> by_hash(letters);
-  for (Context node = 0; node < sets.size(); ++node) {
-    TimeLimit::check();
-    unpack(node, members);
-    for (Letter letter = 0; letter < letters; ++letter) by_hash[letter] = {hash_images(members, maps[letter]), letter};
-    std::sort(by_hash.begin(), by_hash.end());
-    Letter leader = 0;
-    for (Letter i = 0; i < letters; ++i) {
-      const auto [hash, letter] = by_hash[i];
-      const bool same = i > 0 && hash == by_hash[i - 1].first && same_images(members, maps[leader], maps[letter]);
-      if (!same) leader = letter;
-      same_letter[std::size_t{node} * letters + letter] = leader;
-    }
-  }
-}
-
-Context ChainLevel::add_context(Context before, Context after, Letter letter) {
-  const std::uint32_t record[] = {before, after, same_letter[std::size_t{before} * letters + letter]};
-  return contexts.insert(record).index;
-}
-
+/// True when every letter is injective or constant on the sets on which it occurs. O(contexts · size).
 bool every_map_is_bijective_or_constant(const ChainLevel& level, const PointMaps& maps) {
   std::vector<Point> before;
   std::vector<bool> mark(level.points, false);
@@ -270,6 +301,7 @@ bool every_map_is_bijective_or_constant(const ChainLevel& level, const PointMaps
   return true;
 }
 
+/// The label is the position of the point itself. Only for levels with the property above.
 LevelMoves point_moves(const ChainLevel& level, const PointMaps& maps) {
   Positions position(level.points);
   return collect_moves(level, [&](const ChainLevel::Triple& triple, std::span<const Point> before,
@@ -279,6 +311,8 @@ LevelMoves point_moves(const ChainLevel& level, const PointMaps& maps) {
   });
 }
 
+/// The label is the position of the point that is removed: it moves with the letter when s(O) = N, and is otherwise
+/// reset to the least point of N outside s(O).
 LevelMoves removal_moves(const ChainLevel& level, const PointMaps& maps) {
   Positions position(level.points);
   std::vector<bool> hit(level.size);
@@ -294,87 +328,6 @@ LevelMoves removal_moves(const ChainLevel& level, const PointMaps& maps) {
     if (missed != hit.end()) std::fill(images.begin(), images.end(), static_cast<Label>(missed - hit.begin()));
   });
 }
-
-ReachableLabels::ReachableLabels(const ChainLevel& level, const LevelMoves& moves)
-    : level_(level),
-      moves_(moves),
-      size_(moves.size),
-      reached_(std::size_t{level.sets.size()} * moves.size, false),
-      first_(std::size_t{level.sets.size()} + 1, 0),
-      leaving_(level.contexts.size()) {
-  for (Context c = 0; c < level.contexts.size(); ++c) ++first_[level.context(c).before + 1];
-  for (std::size_t node = 1; node < first_.size(); ++node) first_[node] += first_[node - 1];
-  std::vector<std::size_t> free = first_;
-  for (Context c = 0; c < level.contexts.size(); ++c) leaving_[free[level.context(c).before]++] = c;
-  for (Context c = 0; c < level.contexts.size(); ++c) {
-    TimeLimit::check();
-    const RecordSet::Record images = moves.actions[moves.action_of[c]];
-    if (std::adjacent_find(images.begin(), images.end(), std::not_equal_to<>()) == images.end())
-      add(level.context(c).after, images[0]);
-  }
-  close();
-}
-
-Label ReachableLabels::start(Context node, std::span<const Label> candidates) {
-  assert(!candidates.empty());
-  const auto reached = std::find_if(candidates.begin(), candidates.end(), [&](Label x) { return contains(node, x); });
-  const Label chosen = reached == candidates.end() ? candidates.front() : *reached;
-  add(node, chosen);
-  close();
-  return chosen;
-}
-
-std::vector<bool> ReachableLabels::used() const {
-  std::vector<bool> result(size_, false);
-  for (std::size_t pair = 0; pair < reached_.size(); ++pair)
-    if (reached_[pair]) result[pair % size_] = true;
-  return result;
-}
-
-void ReachableLabels::add(Context node, Label label) {
-  const std::size_t pair = std::size_t{node} * size_ + label;
-  if (reached_[pair]) return;
-  reached_[pair] = true;
-  open_.emplace_back(node, label);
-}
-
-void ReachableLabels::close() {
-  while (!open_.empty()) {
-    const std::pair<Context, Label> pair = open_.back();
-    open_.pop_back();
-    for (std::size_t i = first_[pair.first]; i < first_[pair.first + 1]; ++i) {
-      const Context c = leaving_[i];
-      add(level_.context(c).after, moves_.actions[moves_.action_of[c]][pair.second]);
-    }
-  }
-}
-
-LabelTrimming::LabelTrimming(const LevelMoves& moves, const ReachableLabels& reachable)
-    : label_(moves.size, UINT32_MAX), action_(moves.actions.size()) {
-  std::vector<bool> kept = reachable.used();
-  for (bool grown = true; grown;) {
-    grown = false;
-    for (Action a = 0; a < moves.actions.size(); ++a)
-      for (Label x = 0; x < moves.size; ++x)
-        if (kept[x] && !kept[moves.actions[a][x]]) grown = kept[moves.actions[a][x]] = true;
-  }
-  std::vector<Label> old;
-  for (Label x = 0; x < moves.size; ++x)
-    if (kept[x]) {
-      label_[x] = width_++;
-      old.push_back(x);
-    }
-  std::map<std::vector<Point>, Action> known;
-  for (Action a = 0; a < moves.actions.size(); ++a) {
-    std::vector<Point> images;
-    for (const Label x : old) images.push_back(label_[moves.actions[a][x]]);
-    const auto [entry, fresh] = known.try_emplace(std::move(images), static_cast<Action>(actions_.size()));
-    if (fresh) actions_.push_back(Transformation::from_images(entry->first));
-    action_[a] = entry->second;
-  }
-}
-
-namespace {
 
 /// The reachable states, increasing: the points of the decomposition.
 std::vector<State> points_of(const Dfa& dfa) {
@@ -541,6 +494,21 @@ class Chain {
 };
 
 }  // namespace
+
+std::string component_name(std::span<const Transformation> actions) {
+  StabiliserChainOptions cheap;
+  cheap.max_entries = 2'000'000;
+  std::vector<Permutation> generators;
+  for (const Transformation& action : actions)
+    if (action.is_permutation() && !action.is_identity()) generators.push_back(action.to_permutation());
+  if (generators.empty()) return "trivial";
+  const Point degree = generators.front().degree();
+  try {
+    return recognised_name(PermutationGroup::from_generators(degree, std::move(generators)), cheap);
+  } catch (const LimitError&) {
+    return fmt::format("permutations of {}", counted(degree, "point"));
+  }
+}
 
 Cascade chain_decomposition(const Dfa& dfa, const ChainOptions& options) {
   return merge_contexts(Chain(dfa, options).run());

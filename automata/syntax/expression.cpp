@@ -54,9 +54,6 @@ struct ExpressionNode {
 bool takes_two_languages(ExpressionOperator op);
 bool takes_text(ExpressionOperator op);
 
-/// The nodes, children first; the last one is the whole. Throws InputError "expression:COLUMN: …".
-std::vector<ExpressionNode> parse_expression_syntax(std::string_view expression);
-
 [[noreturn]] void fail_in_expression(std::size_t column, std::string_view message);
 
 /// The column in characters, from 1, of a byte of the expression.
@@ -377,6 +374,7 @@ bool takes_text(ExpressionOperator op) {
   return op == Op::kProject || op == Op::kErase || op == Op::kOver || op == Op::kImage || op == Op::kPreimage;
 }
 
+/// The nodes, children first; the last one is the whole. Throws InputError "expression:COLUMN: …".
 std::vector<ExpressionNode> parse_expression_syntax(std::string_view expression) { return Parser(expression).parse(); }
 
 void fail_in_expression(std::size_t column, std::string_view message) {

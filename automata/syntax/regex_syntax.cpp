@@ -13,6 +13,15 @@
 #include "krohn/groups/base/error.h"
 
 namespace krohn {
+namespace {
+
+std::u32string decode_expression(std::string_view expression) {
+  try {
+    return decode_utf8(expression);
+  } catch (const InputError& error) {
+    throw InputError("regex", error.what());
+  }
+}
 
 // The text of a regular expression with a reading position, and errors that name a
 // column.
@@ -21,7 +30,7 @@ namespace krohn {
 class RegexScanner {
  public:
   /// Throws InputError with the byte that is not UTF-8.
-  explicit RegexScanner(std::string_view expression);
+  explicit RegexScanner(std::string_view expression) : text_(decode_expression(expression)) {}
 
   bool at_end() const { return next_ == text_.size(); }
   std::size_t position() const { return next_; }
@@ -30,12 +39,23 @@ class RegexScanner {
   char32_t peek(std::size_t ahead = 0) const { return next_ + ahead < text_.size() ? text_[next_ + ahead] : U'\0'; }
   char32_t take() { return text_[next_++]; }
   /// Takes the character if it is next.
-  bool take_if(char32_t character);
+  bool take_if(char32_t character) {
+    if (at_end() || peek() != character) return false;
+    ++next_;
+    return true;
+  }
+
   /// Takes the text if it is next.
-  bool take_if(std::u32string_view text);
+  bool take_if(std::u32string_view text) {
+    if (std::u32string_view(text_).substr(next_, text.size()) != text) return false;
+    next_ += text.size();
+    return true;
+  }
 
   /// Throws InputError "regex:COLUMN: message".
-  [[noreturn]] void fail(std::size_t position, std::string_view message) const;
+  [[noreturn]] void fail(std::size_t position, std::string_view message) const {
+    throw InputError(fmt::format("regex:{}", position + 1), message);
+  }
 
  private:
   std::u32string text_;
@@ -51,26 +71,10 @@ struct RegexClass {
   std::vector<std::pair<char32_t, std::size_t>> named;
 };
 
-/// The characters that differ from these in case only, with them: Unicode's simple case folding, by ICU.
-CharacterSet in_either_case(const CharacterSet& characters);
-
 /// Reads an escape from the backslash on. Throws InputError on anchors, back-references and unknown escapes.
 RegexClass read_regex_escape(RegexScanner& scanner);
 
-/// Reads a class from its `[` to its `]`.
-RegexClass read_regex_class(RegexScanner& scanner, bool ignores_case);
-
 // Escapes and classes of regular expressions. \d \w \s are ASCII, as in ECMAScript; \p{…} comes from ICU.
-
-namespace {
-
-std::u32string decode_expression(std::string_view expression) {
-  try {
-    return decode_utf8(expression);
-  } catch (const InputError& error) {
-    throw InputError("regex", error.what());
-  }
-}
 
 bool is_digit(char32_t c) { return c >= U'0' && c <= U'9'; }
 bool is_ascii_letter(char32_t c) { return (c | 0x20) >= U'a' && (c | 0x20) <= U'z' && c < 0x80; }
@@ -210,26 +214,6 @@ std::optional<char32_t> read_range_end(RegexScanner& scanner, const RegexClass& 
   return last.characters.front().first;
 }
 
-}  // namespace
-
-RegexScanner::RegexScanner(std::string_view expression) : text_(decode_expression(expression)) {}
-
-bool RegexScanner::take_if(char32_t character) {
-  if (at_end() || peek() != character) return false;
-  ++next_;
-  return true;
-}
-
-bool RegexScanner::take_if(std::u32string_view text) {
-  if (std::u32string_view(text_).substr(next_, text.size()) != text) return false;
-  next_ += text.size();
-  return true;
-}
-
-void RegexScanner::fail(std::size_t position, std::string_view message) const {
-  throw InputError(fmt::format("regex:{}", position + 1), message);
-}
-
 RegexClass read_regex_escape(RegexScanner& scanner) {
   const std::size_t start = scanner.position();
   scanner.take();
@@ -255,6 +239,7 @@ RegexClass read_regex_escape(RegexScanner& scanner) {
   return single_character(kind, start);
 }
 
+/// The characters that differ from these in case only, with them: Unicode's simple case folding, by ICU.
 CharacterSet in_either_case(const CharacterSet& characters) {
   const std::unique_ptr<USet, CloseSet> set(uset_openEmpty());
   for (const CodePointRange& range : characters)
@@ -263,6 +248,7 @@ CharacterSet in_either_case(const CharacterSet& characters) {
   return characters_of(set.get());
 }
 
+/// Reads a class from its `[` to its `]`.
 RegexClass read_regex_class(RegexScanner& scanner, bool ignores_case) {
   const std::size_t start = scanner.position();
   scanner.take();
@@ -295,8 +281,6 @@ RegexClass read_regex_class(RegexScanner& scanner, bool ignores_case) {
 
 // The parser: operator precedence with explicit stacks, so that nesting costs memory in the heap only.
 //   union |  <  intersection &  <  concatenation  <  complement ~ (prefix)  <  quantifiers (postfix)
-
-namespace {
 
 /// Operators in the order of their strength; an open group is the weakest, so that nothing reduces past it.
 enum class Operator : std::uint8_t { kGroup, kUnion, kIntersection, kConcatenation, kComplement };

@@ -46,10 +46,6 @@ struct TemporalFormula {
   std::vector<std::string> propositions;  ///< in the order in which they are named
 };
 
-/// Throws InputError with the column; `what` is "ltlf" or "pltl". Throws LimitError past 10,000 different propositions
-/// and temporal operators.
-TemporalFormula parse_temporal(std::string_view text, std::string_view what);
-
 namespace {
 
 using Operator = TemporalOperator;
@@ -255,6 +251,8 @@ bool takes_two(TemporalOperator operation) {
          operation == Operator::kSince;
 }
 
+/// Throws InputError with the column; `what` is "ltlf" or "pltl". Throws LimitError past 10,000 different propositions
+/// and temporal operators.
 TemporalFormula parse_temporal(std::string_view text, std::string_view what) { return Parser(text, what).parse(); }
 
 // A formula that holds now asks something of the rest of the word: a Boolean function of parts that have to hold at a

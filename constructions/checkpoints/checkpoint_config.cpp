@@ -448,10 +448,6 @@ json shared_members(const CheckpointConfig& config) {
           {"vocab_size", config.vocabulary}};
 }
 
-}  // namespace
-
-namespace {
-
 /// The text of a model that sees.
 CheckpointConfig parse_glm_config(const json& object, const ConfigMembers& members, const std::string& where,
                                   CheckpointConfig config) {

@@ -174,8 +174,9 @@ bool is_near_polygon(const std::vector<Eigen::Vector2d>& codewords) {
 }
 
 template <class Number>
-LockedRotation begin_rotation(std::uint32_t m, Precision precision, const std::vector<PlanePoint<Number>>& points) {
-  LockedRotation rotation{m, precision, 0, {}, {{0, Eigen::Matrix2d::Identity()}}};
+LockedRotation begin_rotation(std::uint32_t m, Precision precision, const std::vector<PlanePoint<Number>>& points,
+                              double grid = 0) {
+  LockedRotation rotation{m, precision, grid, {}, {{0, Eigen::Matrix2d::Identity()}}};
   for (const auto& point : points) rotation.codewords.emplace_back(widen_number(point.x), widen_number(point.y));
   return rotation;
 }
@@ -187,7 +188,18 @@ Eigen::Matrix2d widen_matrix(const PlaneMatrix<Number>& matrix) {
   return wide;
 }
 
-/// One shift that generates Z_m, so that m steps of its turn, from anywhere, only have to come back.
+/// True if m steps of the turn of a shift that generates Z_m come back to the point; codeword i is then points[i].
+template <class Number>
+bool comes_back(const RoundedPlane<Number>& plane, const PlaneMatrix<Number>& turn, std::uint64_t shift,
+                PlanePoint<Number> point, std::vector<PlanePoint<Number>>& points) {
+  for (std::uint64_t i = 0; i < points.size(); ++i) {
+    points[i * shift % points.size()] = point;
+    point = plane(turn, point);
+  }
+  return point == points[0];
+}
+
+/// One shift that generates Z_m, from anywhere.
 template <class Number>
 std::optional<LockedRotation> closed_orbit(std::uint32_t m, std::uint32_t shift, Precision precision) {
   const RoundedPlane<Number> plane;
@@ -203,13 +215,9 @@ std::optional<LockedRotation> closed_orbit(std::uint32_t m, std::uint32_t shift,
     const double angle = 2 * std::numbers::pi * std::fmod(static_cast<double>(n) * 0.5698402909980532, 1.0);
     for (const auto& [dc, ds] : pairs) {
       const auto matrix = complex_number(stepped(c, dc), stepped(s, ds));
-      PlanePoint<Number> point{narrow_number<Number>(radius * stated::cos(angle)),
-                               narrow_number<Number>(radius * stated::sin(angle))};
-      for (std::uint64_t i = 0; i < m; ++i) {
-        points[i * shift % m] = point;
-        point = plane(matrix, point);
-      }
-      if (!(point == points[0])) continue;
+      const PlanePoint<Number> start{narrow_number<Number>(radius * stated::cos(angle)),
+                                     narrow_number<Number>(radius * stated::sin(angle))};
+      if (!comes_back(plane, matrix, shift, start, points)) continue;
       LockedRotation rotation = begin_rotation(m, precision, points);
       rotation.turns.emplace(shift, widen_matrix(matrix));
       if (is_locked(rotation)) return rotation;
@@ -328,32 +336,22 @@ class GridSearch {
     return true;
   }
 
-  /// One shift that generates Z_m: m steps from a grid point only have to come back.
+  /// One shift that generates Z_m, from grid points.
   std::optional<LockedRotation> closed_orbit(double most) {
-    const auto shift = std::uint64_t{shifts_[0]};
     for (std::uint64_t n = 0; n < kMaxOrbitSteps / m_; ++n) {
       const double radius = std::min(most, m_ + static_cast<double>(n) / 8);
       const double angle = 2 * std::numbers::pi * std::fmod(static_cast<double>(n) * (std::numbers::phi - 1), 1.0);
-      Point point{narrow_number<Number>(std::nearbyint(radius * stated::cos(angle))),
-                  narrow_number<Number>(std::nearbyint(radius * stated::sin(angle)))};
-      for (std::uint64_t i = 0; i < m_; ++i) {
-        points_[i * shift % m_] = point;
-        point = plane_(turns_[0], point);
-      }
-      if (!(point == points_[0])) continue;
-      if (auto found = finish()) return found;
+      const Point start{narrow_number<Number>(std::nearbyint(radius * stated::cos(angle))),
+                        narrow_number<Number>(std::nearbyint(radius * stated::sin(angle)))};
+      if (comes_back(plane_, turns_[0], shifts_[0], start, points_))
+        if (auto found = finish()) return found;
     }
     return std::nullopt;
   }
 
   std::optional<LockedRotation> finish() const {
-    LockedRotation rotation{m_, precision_, kGrid, {}, {{0, Eigen::Matrix2d::Identity()}}};
-    for (const Point& point : points_) rotation.codewords.emplace_back(widen_number(point.x), widen_number(point.y));
-    for (std::size_t k = 0; k < shifts_.size(); ++k) {
-      Eigen::Matrix2d& turn = rotation.turns[shifts_[k]];
-      turn << widen_number(turns_[k].xx), widen_number(turns_[k].xy), widen_number(turns_[k].yx),
-          widen_number(turns_[k].yy);
-    }
+    LockedRotation rotation = begin_rotation(m_, precision_, points_, kGrid);
+    for (std::size_t k = 0; k < shifts_.size(); ++k) rotation.turns[shifts_[k]] = widen_matrix(turns_[k]);
     if (!is_locked(rotation)) return std::nullopt;
     return rotation;
   }

@@ -24,16 +24,7 @@ struct GroupExpression {
   std::vector<GroupExpression> parts;  ///< two of products and wreath products, one of powers
 };
 
-/// Reads a name: `product := wreath (x wreath)*`, `wreath := power (wr power)*`, `power := atom (^ number)?`, `atom :=
-/// ( product ) | letters number | letters ( number , number ) | rubik`. Case, spaces and "_" do not matter; "×" is x,
-/// "≀" is wr. Throws InputError with the column and near misses.
-GroupExpression parse_group_expression(std::string_view name);
-
 // The atoms of group names: families of groups with their standard generators.
-
-/// The group of an atom of a name: ("s", {5}), ("psl", {2, 7}), ("rubik", {}). Conventions: groups/names/named_group.h.
-/// Throws InputError when a parameter is out of range.
-PermutationGroup build_atom(const std::string& atom, std::span<const std::uint64_t> numbers);
 
 namespace {
 
@@ -194,6 +185,9 @@ class Reader {
 
 }  // namespace
 
+/// Reads a name: `product := wreath (x wreath)*`, `wreath := power (wr power)*`, `power := atom (^ number)?`, `atom :=
+/// ( product ) | letters number | letters ( number , number ) | rubik`. Case, spaces and "_" do not matter; "×" is x,
+/// "≀" is wr. Throws InputError with the column and near misses.
 GroupExpression parse_group_expression(std::string_view name) { return Reader(name).read(); }
 
 namespace {
@@ -395,6 +389,8 @@ PermutationGroup rubik() {
 
 }  // namespace
 
+/// The group of an atom of a name: ("s", {5}), ("psl", {2, 7}), ("rubik", {}). Conventions: groups/names/named_group.h.
+/// Throws InputError when a parameter is out of range.
 PermutationGroup build_atom(const std::string& atom, std::span<const std::uint64_t> numbers) {
   if (atom == "s") return symmetric(numbers[0]);
   if (atom == "a") return alternating(numbers[0]);
