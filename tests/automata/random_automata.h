@@ -39,6 +39,8 @@ inline Dfa random_acceptor(Dice& dice, State states, Letter letters, State clust
   return random_moore(dice, states, letters, 2, cluster);
 }
 
+inline bool accepts(const Dfa& dfa, const Word& word) { return dfa.accepts(dfa.run(word)); }
+
 inline Word random_word(Dice& dice, Letter letters, std::uint32_t max_length) {
   Word word(dice.below(max_length + 1));
   for (Letter& letter : word) letter = dice.below(letters);

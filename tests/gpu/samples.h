@@ -9,12 +9,7 @@ namespace krohn {
 
 inline SampleOptions sample_of(std::vector<std::uint64_t> lengths, std::uint64_t words, std::uint64_t seed,
                                Form form = Form::kStructured) {
-  SampleOptions options;
-  options.lengths = std::move(lengths);
-  options.words = words;
-  options.seed = seed;
-  options.form = form;
-  return options;
+  return {.lengths = std::move(lengths), .words = words, .seed = seed, .form = form};
 }
 
 /// `states` states in a circle; letter k moves k steps on.

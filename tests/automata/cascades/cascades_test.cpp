@@ -88,7 +88,7 @@ TEST_CASE("wiring the post label where the pre label belongs is caught") {
   cascade.layers[0].wiring.next = {1, 1, 0, 0, 0, 1};
   const EmulationResult result = check_emulation(cascade, gated_toggle());
   CHECK_FALSE(result.holds);
-  CHECK(result.counterexample.find("\"s\"") != std::string::npos);
+  CHECK(test::contains(result.counterexample, "\"s\""));
 }
 
 TEST_CASE("every wrong entry and every wrong action is caught by both checks") {

@@ -370,14 +370,13 @@ TEST_CASE("a tier: letters that mean nothing may stand between those that count"
 TEST_CASE("a limit leaves one answer open and not the others") {
   const LanguageOptions options{.alphabet = "ab"};
   const ClassOptions limits{.max_elements = 1};
-  AlgebraOptions none;
-  none.green.max_r_classes = 0;
+  AlgebraOptions none{.green = {.max_r_classes = 0}};
   // The factor aa occurs once at most: not locally testable, and the semigroup would say that thresholds decide.
   const Dfa once = minimise(load_language("regex:~(.*aaa.*|.*aa.*aa.*)", options));
   const auto classes = language_classes(once, analyse_within_limits(once, none), limits);
   for (const char* name : {"SL", "LT", "SP", "PT", "definite"}) CHECK(named(classes, name).answer == Answer::kNo);
   for (const char* name : {"LTT", "PLT", "SF"}) CHECK(named(classes, name).answer == Answer::kUnknown);
-  CHECK(named(classes, "SF").remark.find("--max-elements") != std::string::npos);
+  CHECK(test::contains(named(classes, "SF").remark, "--max-elements"));
   const ClassVerdict decided = named(language_classes(once, analyse(once)), "LTT");
   CHECK(name_with_parameters(decided) == "LTT_{2,2}");
   // Star-freeness follows from a class that needs no monoid.
@@ -397,6 +396,6 @@ TEST_CASE("a limit leaves one answer open and not the others") {
   const TimeLimit over(1e-9, "--time 1e-9");
   const auto hurried = language_classes(local, algebra, limits);
   CHECK(named(hurried, "SL").answer == Answer::kUnknown);
-  CHECK(named(hurried, "SL").remark.find("--time") != std::string::npos);
+  CHECK(test::contains(named(hurried, "SL").remark, "--time"));
   CHECK(named(hurried, "SF").answer == Answer::kYes);
 }

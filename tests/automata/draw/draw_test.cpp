@@ -90,14 +90,14 @@ TEST_CASE("a small acceptor is drawn state by state") {
   CHECK(count(dot, "peripheries=2") == 1);
   CHECK(count(dot, "start -> 0;") == 1);
   CHECK(count(dot, "[0-9] -> [0-9]") == 3);  // b and c share an arrow
-  CHECK(dot.find("\" b, c \"") != std::string::npos);
+  CHECK(test::contains(dot, "\" b, c \""));
   const std::string full = to_drawn_dot(
       dfa, DrawOptions{.colour_components = false, .left_to_right = false, .show_sink = true, .title = "say \"a\\b\""});
   CHECK(count(full, "\n  [0-9]+ \\[label=") == 4);
-  CHECK(full.find("label=\"say \\\"a\\\\b\\\"\"") != std::string::npos);
-  CHECK(full.find("rankdir=TB") != std::string::npos);
-  CHECK(full.find("#BBCCEE") == std::string::npos);
-  CHECK(dot.find("#BBCCEE") != std::string::npos);
+  CHECK(test::contains(full, "label=\"say \\\"a\\\\b\\\"\""));
+  CHECK(test::contains(full, "rankdir=TB"));
+  CHECK(!test::contains(full, "#BBCCEE"));
+  CHECK(test::contains(dot, "#BBCCEE"));
 }
 
 TEST_CASE("an initial sink and automata without letters are still drawn") {
@@ -107,8 +107,8 @@ TEST_CASE("an initial sink and automata without letters are still drawn") {
 
 TEST_CASE("Moore outputs stand in the nodes") {
   const std::string dot = to_drawn_dot(cycle(3, 2, true));
-  CHECK(dot.find("label=\"1\\nsum <1>\"") != std::string::npos);
-  CHECK(dot.find("peripheries") == std::string::npos);
+  CHECK(test::contains(dot, "label=\"1\\nsum <1>\""));
+  CHECK(!test::contains(dot, "peripheries"));
 }
 
 TEST_CASE("dense machines become a table, large ones their components") {
@@ -117,7 +117,7 @@ TEST_CASE("dense machines become a table, large ones their components") {
   CHECK(view == DrawnView::kTable);
   CHECK(count(table, "<TR>") == 13);
   CHECK(count(table, "<TD") == 13 * 13);
-  CHECK(table.find("sum &lt;11&gt;") != std::string::npos);
+  CHECK(test::contains(table, "sum &lt;11&gt;"));
   CHECK_NOTHROW(render_dot(table, "svg", "dot"));
 
   const DrawOptions components{.view = DrawnView::kComponents};
@@ -125,7 +125,7 @@ TEST_CASE("dense machines become a table, large ones their components") {
   CHECK(view == DrawnView::kComponents);
   to_drawn_dot(cycle(1001, 2, false), {}, &view);  // past what a matrix shows
   CHECK(view == DrawnView::kComponents);
-  CHECK(ring.find("500 states\\nconnected by 0, 1") != std::string::npos);
+  CHECK(test::contains(ring, "500 states\\nconnected by 0, 1"));
 
   DrawOptions options{.max_states = 20};
   const std::string some = to_drawn_dot(chain_of_pairs(5), options, &view);
@@ -137,7 +137,7 @@ TEST_CASE("dense machines become a table, large ones their components") {
   const std::string few = to_drawn_dot(chain_of_pairs(5), options, &view);
   CHECK(view == DrawnView::kComponents);
   CHECK(count(few, "2 states\\\\nconnected by b") == 2);
-  CHECK(few.find("3 more components\\nwith 6 states\\nare not drawn") != std::string::npos);
+  CHECK(test::contains(few, "3 more components\\nwith 6 states\\nare not drawn"));
   CHECK(count(few, "-> rest") == 1);
   options.view.reset();
   options.max_states = 40;
@@ -153,21 +153,21 @@ TEST_CASE("a cascade is drawn as a chain of layers") {
   const std::string dot = to_drawn_dot(cascade);
   CHECK(count(dot, "\n  layer[0-9]+ \\[label=") == cascade.layers.size());
   CHECK(count(dot, "layer[0-9]+ -> layer[0-9]+") == cascade.layers.size() - 1);
-  CHECK(dot.find("ltail=cluster_layers") != std::string::npos);
+  CHECK(test::contains(dot, "ltail=cluster_layers"));
   CHECK_NOTHROW(render_dot(dot, "svg", "dot"));
   CHECK_NOTHROW(render_dot(to_drawn_dot(Cascade{}), "svg", "dot"));
 }
 
 TEST_CASE("every format and engine that people ask for renders") {
   const std::string dot = to_drawn_dot(parse_regex("(a|b)*abb"));
-  CHECK(render_dot(dot, "svg", "dot").find("<svg") != std::string::npos);
+  CHECK(test::contains(render_dot(dot, "svg", "dot"), "<svg"));
   CHECK(render_dot(dot, "svg", "dot") == render_dot(dot, "svg", "dot"));
   CHECK(render_dot(dot, "png", "dot").substr(1, 3) == "PNG");
   CHECK(render_dot(dot, "pdf", "dot").substr(0, 4) == "%PDF");
   CHECK(render_dot(dot, "dot", "dot") == dot);
   for (const char* engine : {"neato", "circo", "fdp", "sfdp"}) {
     CAPTURE(std::string(engine));
-    CHECK(render_dot(dot, "svg", engine).find("</svg>") != std::string::npos);
+    CHECK(test::contains(render_dot(dot, "svg", engine), "</svg>"));
   }
 }
 
@@ -326,7 +326,7 @@ TEST_CASE("a group is drawn as its Cayley graph: an involution is one line, othe
   const std::string arrows = to_drawn_dot(group("A4/standard"), {}, &view);
   CHECK(view == DrawnView::kCayley);
   CHECK(count(arrows, "arrowsize=0.6") == 2 * 12);
-  for (const char* name : {"(3 4)", "(2 3)", "(1 2)"}) CHECK(involutions.find(name) != std::string::npos);
+  for (const char* name : {"(3 4)", "(2 3)", "(1 2)"}) CHECK(test::contains(involutions, name));
   CHECK(engine_for(view, "dot") == "nop");
   // Small ones are circles of states; other engines and other views stay as they are asked for.
   for (const char* name : {"Z3", "Z4", "Z5", "Z5/standard"}) {
@@ -379,9 +379,9 @@ TEST_CASE("an SVG has a title, a description and colours for dark pages, and sta
   DrawnView view = DrawnView::kStates;
   const std::string dot = to_drawn_dot(group("S4/adjacent"), options, &view);
   const std::string svg = render_dot(dot, "svg", engine_for(view, options.engine));
-  CHECK(svg.find("<title>a &lt; b &amp; c</title>") != std::string::npos);
-  CHECK(svg.find("<desc>Cayley graph: 24 states, 3 letters; it begins in ().</desc>") != std::string::npos);
-  CHECK(svg.find("prefers-color-scheme: dark") != std::string::npos);
+  CHECK(test::contains(svg, "<title>a &lt; b &amp; c</title>"));
+  CHECK(test::contains(svg, "<desc>Cayley graph: 24 states, 3 letters; it begins in ().</desc>"));
+  CHECK(test::contains(svg, "prefers-color-scheme: dark"));
   CHECK(count(svg, "<svg ") == 1);
   CHECK(count(svg, "</svg>") == 1);
   CHECK(count(svg, "class=\"edge\"") == 36);
@@ -405,9 +405,9 @@ TEST_CASE("large boxes are given by their numbers, and classes past the limit ar
   const Algebra algebra = analyse(dfa);
   const EggBoxOptions options{.max_side = 4, .max_classes = 3};
   const std::string text = egg_box_text(dfa, algebra, options);
-  CHECK(text.find("(too large to draw)") != std::string::npos);
-  CHECK(text.find("… and 2 more D-classes") != std::string::npos);
-  CHECK(egg_box_dot(dfa, algebra, options).find("… and 2 more D-classes") != std::string::npos);
+  CHECK(test::contains(text, "(too large to draw)"));
+  CHECK(test::contains(text, "… and 2 more D-classes"));
+  CHECK(test::contains(egg_box_dot(dfa, algebra, options), "… and 2 more D-classes"));
 }
 
 TEST_CASE("the picture is DOT that Graphviz lays out, the same bytes each time") {
@@ -415,7 +415,7 @@ TEST_CASE("the picture is DOT that Graphviz lays out, the same bytes each time")
   const Algebra algebra = analyse(dfa);
   const std::string dot = egg_box_dot(dfa, algebra);
   CHECK(dot == egg_box_dot(dfa, algebra));
-  CHECK(render_dot(dot, "svg", "dot").find("<svg") != std::string::npos);
+  CHECK(test::contains(render_dot(dot, "svg", "dot"), "<svg"));
 }
 
 TEST_CASE("the picture says which classes are regular and how large their H-classes are, and typesets groups") {
@@ -424,11 +424,11 @@ TEST_CASE("the picture says which classes are regular and how large their H-clas
   for (const char* text :
        {"regular, |H| = 6", "regular, |H| = 2", "regular, |H| = 1", "S<SUB>3</SUB>", "Z<SUB>2</SUB>"}) {
     CAPTURE(text);
-    CHECK(dot.find(text) != std::string::npos);
+    CHECK(test::contains(dot, text));
   }
-  CHECK(dot.find("not regular") == std::string::npos);
+  CHECK(!test::contains(dot, "not regular"));
   // The letter goes one state further, and nothing leads back.
   const Dfa nilpotent = automaton({{1, 2, 2}}, 3);
-  CHECK(egg_box_dot(nilpotent, analyse(nilpotent)).find("not regular, |H| = 1") != std::string::npos);
-  CHECK(render_dot(dot, "svg", "dot").find("baseline-shift=\"sub\"") != std::string::npos);
+  CHECK(test::contains(egg_box_dot(nilpotent, analyse(nilpotent)), "not regular, |H| = 1"));
+  CHECK(test::contains(render_dot(dot, "svg", "dot"), "baseline-shift=\"sub\""));
 }

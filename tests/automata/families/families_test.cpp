@@ -250,7 +250,7 @@ TEST_CASE("Tomita's languages agree with their definitions and with AALpy's file
     const bool defined[] = {zeros == 0,
                             std::regex_match(word, second),
                             !std::regex_match(word, not_third),
-                            word.find("000") == std::string::npos,
+                            !test::contains(word, "000"),
                             zeros % 2 == 0 && ones % 2 == 0,
                             (zeros - ones) % 3 == 0,
                             std::regex_match(word, seventh)};

@@ -18,12 +18,7 @@ namespace {
 const std::string data = KROHN_TEST_DATA;
 
 std::string error_of(const std::string& path, const LanguageOptions& options = {}) {
-  try {
-    read_automaton_file(path, options);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return test::error_of<Error>([&] { read_automaton_file(path, options); });
 }
 
 bool accepts(const Dfa& dfa, const std::string& word) { return dfa.accepts(dfa.run(dfa.alphabet().parse_word(word))); }
@@ -140,19 +135,17 @@ TEST_CASE("what cannot be read or written is said in one message") {
   write_file(scratch / "strange", "hello");
   write_file(scratch / "empty", "");
   write_file(scratch / "net.safetensors", "x");
-  CHECK(error_of(scratch / "parity").find("did you mean " + (scratch / "parity.dot").string() + "?") !=
-        std::string::npos);
-  CHECK(
-      error_of(scratch / "parity.dto").find("no such file; did you mean " + (scratch / "parity.dot").string() + "?") !=
-      std::string::npos);
+  CHECK(test::contains(error_of(scratch / "parity"), "did you mean " + (scratch / "parity.dot").string() + "?"));
+  CHECK(test::contains(error_of(scratch / "parity.dto"),
+                       "no such file; did you mean " + (scratch / "parity.dot").string() + "?"));
   CHECK(error_of("/nonexistent/x.dot")
             .find("no such file\nA language is a file, or begins with regex:, search:, name:") != std::string::npos);
-  CHECK(error_of(scratch / "strange").find("neither the name nor the content tells the format") != std::string::npos);
-  CHECK(error_of(scratch / "empty").find("neither the name nor the content") != std::string::npos);
-  CHECK(error_of(scratch / "net.safetensors").find("a network, not an automaton") != std::string::npos);
-  CHECK(error_of(data).find("cannot read: Is a directory") != std::string::npos);
+  CHECK(test::contains(error_of(scratch / "strange"), "neither the name nor the content tells the format"));
+  CHECK(test::contains(error_of(scratch / "empty"), "neither the name nor the content"));
+  CHECK(test::contains(error_of(scratch / "net.safetensors"), "a network, not an automaton"));
+  CHECK(test::contains(error_of(data), "cannot read: Is a directory"));
   LanguageOptions options{.format = "pdf"};
-  CHECK(error_of(scratch / "parity.dot", options).find("the format \"pdf\" is not known") != std::string::npos);
+  CHECK(test::contains(error_of(scratch / "parity.dot", options), "the format \"pdf\" is not known"));
   options.format = "att";
   options.symbols = "/nonexistent/table";
   CHECK(error_of(scratch / "parity.dot", options) == "/nonexistent/table: cannot read: No such file or directory");
@@ -229,8 +222,8 @@ TEST_CASE("GAP: transformation lists are read as they stand, no state dropped") 
     CAPTURE(text);
     CHECK_THROWS_AS(read_automaton(text, "s.g", FileFormat::kGap), InputError);
   }
-  CHECK(write_gap(parse_regex("a*")).find("Group(") != std::string::npos);
-  CHECK(write_gap(parse_regex("ab")).find("Semigroup(") != std::string::npos);
+  CHECK(test::contains(write_gap(parse_regex("a*")), "Group("));
+  CHECK(test::contains(write_gap(parse_regex("ab")), "Semigroup("));
 }
 
 TEST_CASE("ranges of GAP are whole lists, with steps up and down") {
@@ -310,7 +303,7 @@ TEST_CASE("GAP: two semigroups ask which") {
   options.semigroup = "T";
   CHECK(elements(read(text, options)) == 3);
   options.semigroup = "U";
-  CHECK(error_of([&] { read(text, options); }).find("no semigroup is called \"U\"; there are: S") != std::string::npos);
+  CHECK(test::contains(error_of([&] { read(text, options); }), "no semigroup is called \"U\"; there are: S"));
 }
 
 TEST_CASE("GAP: everything else is refused where it stands") {
@@ -345,7 +338,7 @@ TEST_CASE("GAP: everything else is refused where it stands") {
        }) {
     CAPTURE(fact.text);
     const std::string error = error_of([&] { read(fact.text); });
-    CHECK_MESSAGE(error.find(fact.message) != std::string::npos, error);
+    CHECK_MESSAGE(test::contains(error, fact.message), error);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "krohn/automata/formats/formats.h"
 #include "tests/automata/formats/format_samples.h"
+#include "tests/automata/random_automata.h"
 #include "tests/testing.h"
 
 using namespace krohn;
@@ -12,8 +13,6 @@ Dfa read(const std::string& text, const std::string& symbols) {
   const AttSymbols table = read_symbol_table(symbols, "f.syms");
   return to_dfa(read_att(text, "f.att", &table), "f.att");
 }
-
-bool accepts(const Dfa& dfa, const Word& word) { return dfa.accepts(dfa.run(word)); }
 
 }  // namespace
 
@@ -116,7 +115,7 @@ TEST_CASE("what is wrong is said with line and column") {
        }) {
     CAPTURE(fact.text);
     const std::string error = error_of([&] { read(fact.text); });
-    CHECK_MESSAGE(error.find(fact.message) != std::string::npos, error);
+    CHECK_MESSAGE(test::contains(error, fact.message), error);
   }
   CHECK(error_of([] { read("0 1 z\n", "a 1\n"); }) == "f.att:1:5: the symbol \"z\" is not in the symbol table");
   CHECK(error_of([] { read("0 1 a\n", "a 1\na 2\n"); }) == "f.syms:2:1: \"a\" is given twice");

@@ -1,5 +1,6 @@
 #include "krohn/automata/formats/formats.h"
 #include "tests/automata/formats/format_samples.h"
+#include "tests/automata/random_automata.h"
 #include "tests/testing.h"
 
 using namespace krohn;
@@ -7,7 +8,6 @@ using namespace krohn;
 namespace {
 
 Dfa read(const std::string& text) { return to_dfa(read_jff(text, "f.jff"), "f.jff"); }
-bool accepts(const Dfa& dfa, const Word& word) { return dfa.accepts(dfa.run(word)); }
 
 std::string error_of(const std::string& text) {
   return test::error_of([&] { read(text); });
@@ -104,6 +104,6 @@ TEST_CASE("what is wrong is said with line and column") {
        }) {
     CAPTURE(fact.text.substr(0, 300));
     const std::string error = error_of(fact.text);
-    CHECK_MESSAGE(error.find(fact.message) != std::string::npos, error);
+    CHECK_MESSAGE(test::contains(error, fact.message), error);
   }
 }

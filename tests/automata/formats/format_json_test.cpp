@@ -105,7 +105,7 @@ TEST_CASE("what is wrong is said, where it is known with line and column") {
       }) {
     CAPTURE(fact.text.substr(0, 200));
     const std::string error = error_of(fact.text);
-    CHECK_MESSAGE(error.find(fact.message) != std::string::npos, error);
+    CHECK_MESSAGE(test::contains(error, fact.message), error);
   }
 }
 

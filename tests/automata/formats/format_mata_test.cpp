@@ -1,4 +1,5 @@
 #include "krohn/automata/formats/formats.h"
+#include "tests/automata/random_automata.h"
 #include "tests/testing.h"
 
 using namespace krohn;
@@ -6,7 +7,6 @@ using namespace krohn;
 namespace {
 
 Dfa read(const std::string& text) { return to_dfa(read_mata(text, "f.mata"), "f.mata"); }
-bool accepts(const Dfa& dfa, const Word& word) { return dfa.accepts(dfa.run(word)); }
 
 std::string error_of(const std::string& text) {
   return test::error_of([&] { read(text); });
@@ -134,11 +134,10 @@ TEST_CASE("%Epsilon says which names are the empty word, and comes first") {
   CHECK(accepts(read(file("%Epsilon <eps>\n")), {}));
   CHECK(letters(read(file("%Epsilon a\n"))) == Strings{"<eps>"});
   for (const std::string& lines : {alphabet, "%Epsilon <eps>\n" + alphabet})
-    CHECK(error_of(file(lines)).find("\"<eps>\" is declared as a symbol, and is a name of the empty word") !=
-          std::string::npos);
+    CHECK(test::contains(error_of(file(lines)), "\"<eps>\" is declared as a symbol, and is a name of the empty word"));
   CHECK(error_of(file("", "%Epsilon\n")).find("f.mata:6:1: %Epsilon comes before the transitions") == 0);
-  CHECK(error_of("@NFA-explicit\n%Initial p\n%Final p\np a|<eps> p\n").find("the empty word is no part of a formula") !=
-        std::string::npos);
+  CHECK(test::contains(error_of("@NFA-explicit\n%Initial p\n%Final p\np a|<eps> p\n"),
+                       "the empty word is no part of a formula"));
 }
 
 TEST_CASE("explicit automata: lists, formulas, strings, ε, comments and joined lines") {
@@ -228,7 +227,7 @@ TEST_CASE("what is wrong is said with line and column") {
        }) {
     CAPTURE(fact.text.substr(0, 200));
     const std::string error = error_of(fact.text);
-    CHECK_MESSAGE(error.find(fact.message) != std::string::npos, error);
+    CHECK_MESSAGE(test::contains(error, fact.message), error);
   }
 }
 

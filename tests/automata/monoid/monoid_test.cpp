@@ -129,7 +129,7 @@ TEST_CASE("a monoid past the limit leaves local properties unknown and says so")
   CHECK(algebra.verdict("locally testable").witness.starts_with("not aperiodic: "));
   const Verdict& local = algebra.verdict("quasi-aperiodic");
   CHECK(local.answer == Answer::kUnknown);
-  CHECK(local.witness.find("--max-elements") != std::string::npos);
+  CHECK(test::contains(local.witness, "--max-elements"));
   options.max_elements = 1;  // the letter exchanges the two states
   CHECK(analyse(automaton({{1, 0}}, 2), options).verdict("definite").witness ==
         "\"l0 l0\" takes the states 0 and 1 to themselves");
@@ -305,9 +305,7 @@ TEST_CASE("no layer of contractions with finitely many states crosses idempotent
     if (!dfa || dfa->states() < 3) continue;
     ++finite;
     merging += !dfa->is_permutation_automaton();
-    AlgebraOptions options;
-    options.green.max_r_classes = 2000;
-    const Algebra algebra = analyse_within_limits(*dfa, options);
+    const Algebra algebra = analyse_within_limits(*dfa, AlgebraOptions{.green = {.max_r_classes = 2000}});
     const Answer answer = algebra.verdict("right regular idempotents").answer;
     CHECK(answer != Answer::kNo);
     if (algebra.verdict("group").answer == Answer::kNo && algebra.verdict("aperiodic").answer == Answer::kNo) ++mixed;
@@ -530,7 +528,7 @@ TEST_CASE("Černý's automata, to where sets of states are too many") {
   CHECK_FALSE(greedy.is_shortest);
   CHECK(greedy.word.size() >= 59 * 59);
   CHECK(takes_all_to_one(large, greedy.word));
-  CHECK(in_words(large, greedy).find("; a shorter word may exist") != std::string::npos);
+  CHECK(test::contains(in_words(large, greedy), "; a shorter word may exist"));
 }
 
 TEST_CASE("random automata, and where the pairs are too many") {

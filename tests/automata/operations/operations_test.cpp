@@ -490,8 +490,6 @@ TEST_CASE("pairs of states stop at the limit, and not one earlier") {
 
 namespace {
 
-bool accepts(const Dfa& dfa, const Word& word) { return dfa.accepts(dfa.run(word)); }
-
 Dfa nothing(Letter letters) {
   return Dfa::acceptor(first_letters(letters), std::vector<State>(letters, 0), 0, {false});
 }

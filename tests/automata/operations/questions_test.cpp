@@ -167,8 +167,8 @@ TEST_CASE("limits say how far the search came, and stop one pair past what is ne
     FAIL("the limit was passed over");
   } catch (const LimitError& error) {
     const std::string message = error.what();
-    CHECK(message.find("--max-pairs") != std::string::npos);
-    CHECK(message.find("No word of fewer than") != std::string::npos);
+    CHECK(test::contains(message, "--max-pairs"));
+    CHECK(test::contains(message, "No word of fewer than"));
   }
   CHECK_THROWS_AS(excess_word(a, b, {5}), LimitError);
   CHECK_THROWS_AS(common_word(a, b, {5}), LimitError);

@@ -124,7 +124,7 @@ TEST_CASE("what is not an expression is refused with a column") {
     text.append(depth, ')');
     return text;
   };
-  CHECK(complaint(nested(501)).find("nests deeper") != std::string::npos);
+  CHECK(test::contains(complaint(nested(501)), "nests deeper"));
   CHECK(value(nested(400)) == parse_regex("a"));
 }
 

@@ -83,7 +83,7 @@ TEST_CASE("an expression longer than asked for is refused, one as long is not") 
     regex_of(dfa, {.max_length = 7});
     FAIL("eight bytes in seven");
   } catch (const LimitError& error) {
-    CHECK(std::string(error.what()).find("--longest") != std::string::npos);
+    CHECK(test::contains(std::string(error.what()), "--longest"));
   }
   CHECK_THROWS_AS(regex_of(Dfa::moore(first_letters(1), {0}, 0, {0}, {"x", "y"})), InputError);
 }

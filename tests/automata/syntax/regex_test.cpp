@@ -190,10 +190,7 @@ std::string names_of(const Dfa& dfa) {
 
 bool accepts(const Dfa& dfa, std::string_view word) { return dfa.accepts(dfa.run(dfa.alphabet().parse_word(word))); }
 
-RegexOptions over(std::string_view alphabet) {
-  const RegexOptions options{.alphabet = parse_alphabet(alphabet)};
-  return options;
-}
+RegexOptions over(std::string_view alphabet) { return {.alphabet = parse_alphabet(alphabet)}; }
 
 // A second syntax tree, matcher and printer that share nothing with the parser ------------------------------------
 
@@ -478,7 +475,7 @@ TEST_CASE("errors name the column") {
     const std::string what = test::error_of([&] { parse_regex(fact.expression, options); });
     CAPTURE(what);
     CHECK(what.starts_with(fmt::format("regex:{}: ", fact.column)));
-    CHECK(what.find(fact.message) != std::string::npos);
+    CHECK(test::contains(what, fact.message));
   }
 }
 

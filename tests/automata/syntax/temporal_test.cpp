@@ -92,8 +92,8 @@ class Dice {
       if (past) operators.emplace_back(o);
     const std::string o = one_of(operators);
     if (o == "a" || o == "b") return std::make_shared<Formula>(o);
-    const bool is_past = std::string("YZOHS").find(o) != std::string::npos;
-    const bool is_binary = std::string("& | -> <-> U W M R S").find(o) != std::string::npos;
+    const bool is_past = test::contains(std::string("YZOHS"), o);
+    const bool is_binary = test::contains(std::string("& | -> <-> U W M R S"), o);
     return std::make_shared<Formula>(o, part(!is_past), is_binary ? part(!is_past) : nullptr);
   }
 
@@ -316,10 +316,7 @@ TEST_CASE("languages over different propositions are compared over all of them")
 }
 
 TEST_CASE("a named character is a letter of its own, out of a class") {
-  const auto over = [](const char* alphabet) {
-    const LanguageOptions options{.alphabet = alphabet};
-    return options;
-  };
+  const auto over = [](const char* alphabet) { return LanguageOptions{.alphabet = alphabet}; };
   for (const char* alphabet : {"unicode", "a-z", "ab", "bytes"}) {
     CAPTURE(alphabet);
     const LanguageOptions options = over(alphabet);

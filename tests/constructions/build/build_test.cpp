@@ -701,8 +701,7 @@ TEST_CASE("where constructions are exact") {
 
 TEST_CASE("H_0 = (1, …, n) is exact while n fits the significand, half of that with doubled keys") {
   const auto exact_in = [](State n, std::optional<KeyStyle> keys) {
-    const BuildOptions wishes{.keys = keys};
-    return row_of(plan(counter(n, {1}), wishes), "permutation-vector").exact_in.size();
+    return row_of(plan(counter(n, {1}), BuildOptions{.keys = keys}), "permutation-vector").exact_in.size();
   };
   // Primes, so that the natural action is used.
   CHECK(exact_in(251, {}) == 4);
@@ -736,10 +735,8 @@ TEST_CASE("wishes narrow the choice, and what does not fit is said") {
   CHECK(chosen(point_action("S5", "standard"), keyed) == "permutation-reflections");
   keyed.construction = "permutation";
   CHECK(build(point_action("S5", "standard"), keyed).layers[0].dimension == 10);
-  CHECK(chosen(ends_in_abb(), [] {
-          const BuildOptions wishes{.keys = KeyStyle::kUnit};
-          return wishes;
-        }()) == "cascade-single-reflections");  // of resets in rows, which have no keys to round
+  CHECK(chosen(ends_in_abb(), BuildOptions{.keys = KeyStyle::kUnit}) ==
+        "cascade-single-reflections");  // of resets in rows, which have no keys to round
 
   CHECK_THROWS_WITH_AS(
       build(z60, BuildOptions{.construction = "rotation", .precision = Precision::kBf16, .exact = true}),

@@ -31,7 +31,7 @@ TEST_CASE("members of a config that may change the model are refused by name") {
       const std::string text = member, name = text.substr(0, text.find(':'));
       const std::string error = error_of(family + ", " + member + "}");
       CHECK(error.starts_with("config.json:"));
-      CHECK(error.find(name) != std::string::npos);
+      CHECK(test::contains(error, name));
     }
   }
   CHECK(error_of(std::string(kFamilies[0]) + R"(, "num_householder": 2})").find("num_householder") !=

@@ -147,7 +147,7 @@ void put(TensorFile& file, const std::string& name, std::size_t index, T value) 
 }
 
 void replace(std::string& text, const std::string& from, const std::string& to) {
-  REQUIRE(text.find(from) != std::string::npos);
+  REQUIRE(test::contains(text, from));
   text.replace(text.find(from), from.size(), to);
 }
 
@@ -246,15 +246,15 @@ TEST_CASE("dense forms are left out when they are large, and may be absent") {
 TEST_CASE("a dense form that is not the structured one is refused, be it off by one place of one number") {
   const Network network = everything();
   // Action 0 is a map: its entries are exact. Action 6 begins with a sign and turns by a fifth.
-  CHECK(refusal(network, [](TensorFile& f) { put(f, "layers.0.A", 0, 1e-300); }).find("structured form gives 0") !=
-        std::string::npos);
+  CHECK(test::contains(refusal(network, [](TensorFile& f) { put(f, "layers.0.A", 0, 1e-300); }),
+                       "structured form gives 0"));
   const auto cosine = static_cast<double>(Turn{1, 5}.cosine());
   const std::size_t rotated = 6 * 16 + 5;
   CHECK(refusal(network, [&](TensorFile& f) { put(f, "layers.0.A", rotated, cosine); }) == "no error");
   for (const double beside : {std::nextafter(cosine, 0), std::nextafter(cosine, 1)}) {
     const std::string said = refusal(network, [&](TensorFile& f) { put(f, "layers.0.A", rotated, beside); });
-    CHECK(said.find("for action 6, row 1, column 1") != std::string::npos);
-    CHECK(said.find("Leave \"layers.0.A\" out") != std::string::npos);
+    CHECK(test::contains(said, "for action 6, row 1, column 1"));
+    CHECK(test::contains(said, "Leave \"layers.0.A\" out"));
   }
 }
 
@@ -331,7 +331,7 @@ TEST_CASE("what does not fit is refused with the reason") {
     const std::string message = refusal(everything(), fault.change);
     CAPTURE(message);
     CHECK(message.rfind("f: ", 0) == 0);
-    CHECK(message.find(fault.reason) != std::string::npos);
+    CHECK(test::contains(message, fault.reason));
   }
 }
 

@@ -148,7 +148,7 @@ TEST_CASE("faults are refused with the reason") {
     const std::string message = test::error_of([&] { parse(with_header(fault.header, fault.buffer)); });
     CAPTURE(message);
     CHECK(message.rfind("f: ", 0) == 0);
-    CHECK(message.find(fault.reason) != std::string::npos);
+    CHECK(test::contains(message, fault.reason));
   }
   CHECK_THROWS_WITH_AS(parse(with_header(std::string("{}\0{}", 5), 0)), "f: the header contains a zero byte",
                        InputError);

@@ -106,8 +106,7 @@ TEST_CASE("turns: the exact values are exact, the others are right to an ulp or 
 namespace {
 
 Reflection key(std::vector<Reflection::Entry> entries, double beta) {
-  const Reflection reflection{.entries = std::move(entries), .beta = beta};
-  return reflection;
+  return {.entries = std::move(entries), .beta = beta};
 }
 
 Eigen::MatrixXd matrix(std::initializer_list<std::initializer_list<double>> rows) { return Eigen::MatrixXd(rows); }

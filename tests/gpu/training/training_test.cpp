@@ -28,10 +28,7 @@ void check_evaluation(const char* task_name, const char* shape, std::uint64_t le
   }
 }
 
-EvaluateModelOptions words(std::uint64_t count) {
-  const EvaluateModelOptions options{.words = count};
-  return options;
-}
+EvaluateModelOptions words(std::uint64_t count) { return {.words = count}; }
 
 }  // namespace
 

@@ -104,8 +104,7 @@ TEST_CASE("D-classes, their rows, columns, groups, idempotents and order agree w
     CAPTURE(round);
     const Point degree = 1 + static_cast<Point>(random() % 5);
     const auto generators = random_maps(random, degree, random() % 4);
-    TransformationMonoid::Options few;
-    few.max_elements = 150;
+    TransformationMonoid::Options few{.max_elements = 150};
     if (!TransformationMonoid::enumerate(generators, degree, few).complete()) continue;
     require_definitions(generators, degree);
   }
@@ -117,8 +116,7 @@ TEST_CASE("sizes and idempotents agree with enumeration where definitions are to
     CAPTURE(round);
     const Point degree = 5 + static_cast<Point>(random() % 4);
     const auto generators = random_maps(random, degree, 1 + random() % 3);
-    TransformationMonoid::Options many;
-    many.max_elements = 200'000;
+    TransformationMonoid::Options many{.max_elements = 200'000};
     const TransformationMonoid monoid = TransformationMonoid::enumerate(generators, degree, many);
     if (!monoid.complete()) continue;
     const GreenStructure green = GreenStructure::of(generators, degree);
@@ -406,8 +404,7 @@ TEST_CASE("degenerate generators") {
 }
 
 TEST_CASE("the limit keeps what was found") {
-  TransformationMonoid::Options options;
-  options.max_elements = 1000;
+  TransformationMonoid::Options options{.max_elements = 1000};
   const auto generators = full_monoid(6);
   const TransformationMonoid monoid = TransformationMonoid::enumerate(generators, 6, options);
   CHECK_FALSE(monoid.complete());

@@ -36,8 +36,7 @@ SumsSeen in_started_environment(Work work) {
 int probe(const ProbeArguments& options) {
   const std::vector<Summer> processor = options.device == "cuda" ? std::vector<Summer>{} : processor_summers();
   const std::vector<Summer> device = wants_cuda(options.device) ? device_summers() : std::vector<Summer>{};
-  ProbeOptions how;
-  how.terms = static_cast<std::uint32_t>(std::min<std::uint64_t>(options.terms, UINT32_MAX));
+  ProbeOptions how{.terms = static_cast<std::uint32_t>(std::min<std::uint64_t>(options.terms, UINT32_MAX))};
   nlohmann::ordered_json json;
   json["probed"] = nlohmann::ordered_json::array();
   const auto report = [&](const std::vector<Summer>& summers, const std::string& where) {
