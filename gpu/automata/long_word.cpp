@@ -186,9 +186,7 @@ State SlicedRunner::run(const RandomWord& word, std::uint64_t first, std::uint64
     for (const Letter letter : word.slice(begin, end - begin)) from = dfa_.next(from, letter);
   };
   const std::uint64_t per_block = word.letters_per_block(), end = first + length;
-  WordSlices slices;
-  slices.key = word.key();
-  slices.first_block = (first + per_block - 1) / per_block;
+  WordSlices slices{.key = word.key(), .first_block = (first + per_block - 1) / per_block};
   const std::uint64_t begin = std::min(slices.first_block * per_block, end);
   read_letters(first, begin);
   slices.blocks = (end - begin) / per_block;

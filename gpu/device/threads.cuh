@@ -6,33 +6,28 @@
 
 #include "krohn/simulate/words/host_device.h"
 
+/// The first expression in code for a device, the second on the processor.
+#ifdef __CUDA_ARCH__
+#define KROHN_EITHER(device, processor) device
+#else
+#define KROHN_EITHER(device, processor) processor
+#endif
+
 namespace krohn {
 
 // Atomic operations; on the processor, where items run one after another, plain ones.
 
 /// *at ← min(*at, value).
 KROHN_HOST_DEVICE inline void take_minimum(std::uint32_t* at, std::uint32_t value) {
-#ifdef __CUDA_ARCH__
-  atomicMin(at, value);
-#else
-  if (value < *at) *at = value;
-#endif
+  KROHN_EITHER(atomicMin(at, value), *at = value < *at ? value : *at);
 }
 KROHN_HOST_DEVICE inline void take_minimum(unsigned long long* at, unsigned long long value) {
-#ifdef __CUDA_ARCH__
-  atomicMin(at, value);
-#else
-  if (value < *at) *at = value;
-#endif
+  KROHN_EITHER(atomicMin(at, value), *at = value < *at ? value : *at);
 }
 
 /// *at ← *at + value.
 KROHN_HOST_DEVICE inline void add_to(unsigned long long* at, unsigned long long value) {
-#ifdef __CUDA_ARCH__
-  atomicAdd(at, value);
-#else
-  *at += value;
-#endif
+  KROHN_EITHER(atomicAdd(at, value), *at += value);
 }
 
 /// Returns the old value of *at; where that is `expected`, *at ← value.
@@ -48,11 +43,7 @@ KROHN_HOST_DEVICE inline std::uint32_t compare_and_swap(std::uint32_t* at, std::
 }
 
 KROHN_HOST_DEVICE inline std::uint32_t count_bits(std::uint32_t bits) {
-#ifdef __CUDA_ARCH__
-  return static_cast<std::uint32_t>(__popc(bits));
-#else
-  return static_cast<std::uint32_t>(__builtin_popcount(bits));
-#endif
+  return KROHN_EITHER(static_cast<std::uint32_t>(__popc(bits)), static_cast<std::uint32_t>(__builtin_popcount(bits)));
 }
 
 // The threads of a block: `each(body)` calls body(thread) for every thread and waits for all of them. What is written

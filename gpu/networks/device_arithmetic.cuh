@@ -7,69 +7,34 @@
 #include <cmath>
 #include <cstdint>
 
+#include "krohn/gpu/device/threads.cuh"
 #include "krohn/simulate/arithmetic/double_bits.h"
 #include "krohn/simulate/words/host_device.h"
 
 namespace krohn {
 
-KROHN_HOST_DEVICE inline float multiply(float a, float b) {
-#ifdef __CUDA_ARCH__
-  return __fmul_rn(a, b);
-#else
-  return a * b;
-#endif
-}
-KROHN_HOST_DEVICE inline double multiply(double a, double b) {
-#ifdef __CUDA_ARCH__
-  return __dmul_rn(a, b);
-#else
-  return a * b;
-#endif
-}
-KROHN_HOST_DEVICE inline float sum_of(float a, float b) {
-#ifdef __CUDA_ARCH__
-  return __fadd_rn(a, b);
-#else
-  return a + b;
-#endif
-}
-KROHN_HOST_DEVICE inline double sum_of(double a, double b) {
-#ifdef __CUDA_ARCH__
-  return __dadd_rn(a, b);
-#else
-  return a + b;
-#endif
-}
+KROHN_HOST_DEVICE inline float multiply(float a, float b) { return KROHN_EITHER(__fmul_rn(a, b), a * b); }
+KROHN_HOST_DEVICE inline double multiply(double a, double b) { return KROHN_EITHER(__dmul_rn(a, b), a * b); }
+KROHN_HOST_DEVICE inline float sum_of(float a, float b) { return KROHN_EITHER(__fadd_rn(a, b), a + b); }
+KROHN_HOST_DEVICE inline double sum_of(double a, double b) { return KROHN_EITHER(__dadd_rn(a, b), a + b); }
 
 /// a · b + c, rounded once.
 KROHN_HOST_DEVICE inline float fused_sum(float a, float b, float c) {
-#ifdef __CUDA_ARCH__
-  return __fmaf_rn(a, b, c);
-#else
-  return std::fma(a, b, c);
-#endif
+  return KROHN_EITHER(__fmaf_rn(a, b, c), std::fma(a, b, c));
 }
 KROHN_HOST_DEVICE inline double fused_sum(double a, double b, double c) {
-#ifdef __CUDA_ARCH__
-  return __fma_rn(a, b, c);
-#else
-  return std::fma(a, b, c);
-#endif
+  return KROHN_EITHER(__fma_rn(a, b, c), std::fma(a, b, c));
 }
 
+/// 1/√a, to a few units in the last place, which need not be the same everywhere.
+KROHN_HOST_DEVICE inline float inverse_root(float a) { return KROHN_EITHER(rsqrtf(a), 1 / std::sqrt(a)); }
+KROHN_HOST_DEVICE inline double inverse_root(double a) { return KROHN_EITHER(rsqrt(a), 1 / std::sqrt(a)); }
+
 KROHN_HOST_DEVICE inline std::uint32_t bits_of(float a) {
-#ifdef __CUDA_ARCH__
-  return __float_as_uint(a);
-#else
-  return std::bit_cast<std::uint32_t>(a);
-#endif
+  return KROHN_EITHER(__float_as_uint(a), std::bit_cast<std::uint32_t>(a));
 }
 KROHN_HOST_DEVICE inline float float_of(std::uint32_t bits) {
-#ifdef __CUDA_ARCH__
-  return __uint_as_float(bits);
-#else
-  return std::bit_cast<float>(bits);
-#endif
+  return KROHN_EITHER(__uint_as_float(bits), std::bit_cast<float>(bits));
 }
 
 KROHN_HOST_DEVICE inline bool is_finite(double a) { return (bits_of(a) >> 52 & 0x7ff) != 0x7ff; }
@@ -138,6 +103,7 @@ struct DeviceArithmetic {
   using Sum = NumberType;
   static constexpr bool kRoundsStored = kOperations != kStored;
   static constexpr bool kShortensFactors = false;  ///< a product with ±1 may round
+  static constexpr bool kIsShort = kStored != ShortFormat::kNone;
 
   KROHN_HOST_DEVICE static Number load(Number a) { return a; }
   KROHN_HOST_DEVICE static Number product(Number a, Number b) { return rounded_to<kOperations>(multiply(a, b)); }

@@ -74,9 +74,7 @@ class OrderedSampler {
 
   OrderedOutcome read_word(std::uint64_t index, std::uint64_t length) {
     const RandomWord word(automaton_.letters(), options_.seed, index);
-    OrderedOutcome outcome;
-    outcome.state = automaton_.initial();
-    outcome.answer = network_.initial_answer;
+    OrderedOutcome outcome{.state = automaton_.initial(), .answer = network_.initial_answer};
     if (outcome.state != outcome.answer) outcome.failing_at = 0;
     outcome_.write({&outcome, 1});
     for (const auto& layer : layers_) layer->reset();

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "krohn/gpu/device/threads.cuh"
 #include "krohn/simulate/words/host_device.h"
 
 namespace krohn {
@@ -113,11 +114,7 @@ KROHN_HOST_DEVICE inline float silu_slope(float x) {
 /// One operation, rounded once on a device; on the processor, which compiles for machines without it, a product and a
 /// sum.
 KROHN_HOST_DEVICE inline float multiply_add(float a, float b, float c) {
-#ifdef __CUDA_ARCH__
-  return __fmaf_rn(a, b, c);
-#else
-  return a * b + c;
-#endif
+  return KROHN_EITHER(__fmaf_rn(a, b, c), a * b + c);
 }
 
 }  // namespace krohn
