@@ -32,9 +32,9 @@ struct DeviceLayer {
   const std::uint32_t* book_begin = nullptr;  ///< by lane action: the codewords that may be decoded after it
   const std::uint32_t* book_end = nullptr;
   // If all codewords are equally long, a state that is longer or shorter is compared with them as if it were as long
-  // as they are. That is certain for squared lengths between `shortest` and `longest` and squared distances below
-  // `accepted_scaled`.
-  Number squared_length = 0, shortest = 0, longest = 0, accepted_scaled = 0;
+  // as they are (`length`). For squared lengths between `shortest` and `longest` the nearest codeword is certain where
+  // its squared distance is below `accepted_scaled`, and is among those within `doubt` of the least one everywhere.
+  Number length = 0, shortest = 0, longest = 0, accepted_scaled = 0, doubt = 0;
 
   KROHN_HOST_DEVICE std::uint32_t size() const { return program.dimension * program.columns; }
 };
@@ -42,11 +42,8 @@ struct DeviceLayer {
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 KROHN_HOST_DEVICE inline std::uint32_t lowest_bit(std::uint32_t bits) {
-#ifdef __CUDA_ARCH__
-  return static_cast<std::uint32_t>(__ffs(static_cast<int>(bits))) - 1;
-#else
-  return static_cast<std::uint32_t>(std::countr_zero(bits));
-#endif
+  return KROHN_EITHER(static_cast<std::uint32_t>(__ffs(static_cast<int>(bits))) - 1,
+                      static_cast<std::uint32_t>(std::countr_zero(bits)));
 }
 
 /// D is an arithmetic of gpu/networks/device_arithmetic.cuh. `scratch` has room for `dimension` numbers.
@@ -80,12 +77,24 @@ class LaneStep {
       for (std::uint32_t e = 0; e < layer_.size(); ++e) state_[e] = D::store(state_[e]);
   }
 
-  /// The codeword that the state is nearest to, or program.codewords for none. `before` is a hint.
+  /// The codeword that the state is nearest to, or program.codewords for none. `before` is a hint. Rounding makes a
+  /// rotating state longer or shorter, letter after letter, until it is near no codeword; the nearest one is still the
+  /// one in its direction. In the 16-bit formats that is soon so, and asked at once.
   KROHN_HOST_DEVICE std::uint32_t decode(std::uint32_t action, std::uint32_t before) const {
-    const std::uint32_t quick = p_.decoding == LaneDecoding::kBits ? decode_bits() : decode_guess(action, before);
-    if (quick != p_.codewords) return quick;
-    const std::uint32_t scaled = decode_scaled(action, before);
-    return scaled != p_.codewords ? scaled : nearest(action);
+    if (p_.decoding == LaneDecoding::kBits) {
+      const std::uint32_t quick = decode_bits();
+      return quick != p_.codewords ? quick : nearest(action);
+    }
+    const std::uint32_t guess = static_cast<std::uint32_t>(p_.guesses[action * (p_.codewords + 1) + before]);
+    const bool can_scale = layer_.accepted_scaled > 0;
+    if (!(D::kIsShort && can_scale) && squared_distance<false>(guess) < p_.accepted) return guess;
+    Number squared = 0;
+    if (can_scale)
+      for (std::uint32_t e = 0; e < layer_.size(); ++e) squared = sum_of(squared, multiply(state_[e], state_[e]));
+    if (!(squared > layer_.shortest && squared < layer_.longest)) return nearest(action);
+    const Number scale = multiply(layer_.length, inverse_root(squared));
+    if (squared_distance<true>(guess, scale) < layer_.accepted_scaled) return guess;
+    return nearest_scaled(action, scale);
   }
 
   KROHN_HOST_DEVICE std::uint32_t label_of(std::uint32_t codeword) const {
@@ -236,9 +245,6 @@ class LaneStep {
     return distance < p_.accepted && pattern == bits ? codeword : p_.codewords;
   }
 
-  KROHN_HOST_DEVICE std::uint32_t guess(std::uint32_t action, std::uint32_t before) const {
-    return static_cast<std::uint32_t>(p_.guesses[action * (p_.codewords + 1) + before]);
-  }
   template <bool kScaled>
   KROHN_HOST_DEVICE Number squared_distance(std::uint32_t codeword, Number scale = 1) const {
     auto distance = Number(0);
@@ -250,42 +256,34 @@ class LaneStep {
     return distance;
   }
 
-  /// The codeword that the action should have led to, if it is near enough to be certain.
-  KROHN_HOST_DEVICE std::uint32_t decode_guess(std::uint32_t action, std::uint32_t before) const {
-    const std::uint32_t codeword = guess(action, before);
-    return squared_distance<false>(codeword) < p_.accepted ? codeword : p_.codewords;
-  }
-
-  /// Rounding makes a rotating state longer or shorter, letter after letter, until it is near no codeword; the nearest
-  /// one is still the one in its direction. Certain, or program.codewords.
-  KROHN_HOST_DEVICE std::uint32_t decode_scaled(std::uint32_t action, std::uint32_t before) const {
-    if (layer_.accepted_scaled == Number(0)) return p_.codewords;
-    auto length = Number(0);
-    for (std::uint32_t e = 0; e < layer_.size(); ++e) length = sum_of(length, multiply(state_[e], state_[e]));
-    if (!(length > layer_.shortest && length < layer_.longest)) return p_.codewords;
-    const Number scale = std::sqrt(layer_.squared_length / length);
-    const std::uint32_t guessed = guess(action, before);
-    if (squared_distance<true>(guessed, scale) < layer_.accepted_scaled) return guessed;
-    Number least = layer_.accepted_scaled;
-    std::uint32_t nearest = p_.codewords;
+  /// The nearest codeword of the scaled state where that is certain, otherwise the definition's choice of those that
+  /// are about as near.
+  KROHN_HOST_DEVICE std::uint32_t nearest_scaled(std::uint32_t action, Number scale) const {
+    auto least = Number(kInfinity);
+    std::uint32_t nearest_one = p_.codewords;
     for (std::uint32_t i = layer_.book_begin[action]; i < layer_.book_end[action]; ++i) {
       const Number distance = squared_distance<true>(i, scale);
       if (distance < least) {
         least = distance;
-        nearest = i;
+        nearest_one = i;
       }
     }
-    return nearest;
+    if (least < layer_.accepted_scaled) return nearest_one;
+    const Number most = sum_of(least, layer_.doubt);
+    return nearest(action, [&](std::uint32_t i) { return squared_distance<true>(i, scale) <= most; });
   }
 
-  /// The definition (simulate/evaluate/nearest_codeword.h): the strictly least distance in fp64, a tie being none.
-  KROHN_HOST_DEVICE std::uint32_t nearest(std::uint32_t action) const {
+  /// The definition (simulate/evaluate/nearest_codeword.h): the strictly least distance in fp64, a tie being none; of
+  /// the codewords that may be it.
+  template <class May>
+  KROHN_HOST_DEVICE std::uint32_t nearest(std::uint32_t action, const May& may_be) const {
     const std::uint32_t size = layer_.size();
     for (std::uint32_t e = 0; e < size; ++e)
       if (!is_finite(static_cast<double>(state_[e]))) return p_.codewords;
     double least = kInfinity;
     std::uint32_t nearest = p_.codewords;
     for (std::uint32_t i = layer_.book_begin[action]; i < layer_.book_end[action]; ++i) {
+      if (!may_be(i)) continue;
       double distance = 0;
       for (std::uint32_t e = 0; e < size; ++e) {
         const double difference =
@@ -300,6 +298,9 @@ class LaneStep {
       }
     }
     return nearest;
+  }
+  KROHN_HOST_DEVICE std::uint32_t nearest(std::uint32_t action) const {
+    return nearest(action, [](std::uint32_t) { return true; });
   }
 
   const DeviceLayer<Number>& layer_;

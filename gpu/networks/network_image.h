@@ -181,7 +181,9 @@ class NetworkImage {
   /// Let all codewords have length N, up to a relative ε of its square, and be at least D apart. A state of length ρN
   /// that, scaled to N, is within δ of a codeword is nearer to it than to any other one, by ρD(D − 2δ) of the squared
   /// distance. The definition computes these in fp64, with an error of at most (size + 2) · 2⁻⁵² · (1 + ρ)²N²; so δ may
-  /// go up to 0.99 · D/2, where ρ is not extreme. The kernel's own roundings must be small beside the rest of D/2.
+  /// go up to 0.99 · D/2, where ρ is not extreme: there the errors of two are at most 0.02 · ρ(D/2)². So the nearest
+  /// one's δ² is above no other's by more, and the kernel's own roundings of two of them, (6 size + 48) · 2⁻²³ · N² in
+  /// fp32; they must be small beside the rest of D/2.
   static void accept_scaled(const std::vector<double>& codewords, DeviceLayer<Number>& out) {
     const std::size_t size = out.size();
     double least = std::numeric_limits<double>::infinity(), greatest = 0;
@@ -198,10 +200,11 @@ class NetworkImage {
     const double extreme = (static_cast<double>(size + 2) * 0x1p-48 + 2 * equal) / margin;
     const double ratio = std::max(extreme * extreme, 1e-30);
     if (!(ratio < 0.25)) return;
-    out.squared_length = static_cast<Number>(greatest);
+    out.length = static_cast<Number>(std::sqrt(greatest));
     out.shortest = static_cast<Number>(greatest * ratio);
     out.longest = static_cast<Number>(greatest / ratio);
     out.accepted_scaled = static_cast<Number>(0.98 * static_cast<double>(out.program.accepted));
+    out.doubt = static_cast<Number>(16 * roundings * greatest + 0.02 * half * half);
   }
 
   /// The tables that lane_program.h gives to each kind of stage.

@@ -371,6 +371,55 @@ TEST_CASE("networks of up to 3 layers and 16 stages are read by value, and all g
   for (const std::uint32_t stages : {16U, 17U}) CHECK(stages_seen.count(stages) == 1);
 }
 
+namespace {
+
+/// Decodes states of many lengths, along each codeword and about the middle to the next one, as the definition does,
+/// whatever is guessed.
+template <class A, class D>
+void check_directions(const Network& network) {
+  using Number = typename D::Number;
+  Buffer<std::byte> bytes(Place::kProcessor);
+  const DeviceNetwork<Number> placed = NetworkImage<A>(network, Form::kStructured).put(Place::kProcessor, bytes);
+  const DeviceLayer<Number>& layer = placed.layer(0);
+  const NearestCodeword book(network.layers[0], 0);
+  const auto size = static_cast<std::uint32_t>(layer.size());
+  std::mt19937_64 random(size + book.size());
+  std::vector<Number> numbers(2 * size);
+  const LaneStep<D> step(layer, placed.stages(0), {numbers.data(), 1}, {numbers.data() + size, 1});
+  for (const double length : {0.0, 1e-30, 1e-17, 1e-9, 1e-3, 0.4, 0.97, 1.0, 1.03, 3.0, 1e4, 1e9, 1e30})
+    for (std::uint32_t i = 0; i < book.size(); ++i)
+      for (const double share : {0.0, 0.1, 0.49, 0.4949, 0.495, 0.4999, 0.499999, 0.5, 0.500001, 0.5001, 0.505, 0.51}) {
+        const std::uint32_t other = static_cast<std::uint32_t>(random() % book.size());
+        const std::uint32_t next = share == 0.1 ? other : (i + 1) % book.size();
+        std::vector<double> state;
+        for (std::uint32_t e = 0; e < size; ++e) {
+          numbers[e] = D::store(
+              static_cast<Number>(length * ((1 - share) * book.entry(i, e) + share * book.entry(next, e))));
+          state.push_back(static_cast<double>(numbers[e]));
+        }
+        CAPTURE(length);
+        CAPTURE(share);
+        CAPTURE(i);
+        for (const std::uint32_t before : {0U, i, next, book.size()})
+          REQUIRE(step.label_of(step.decode(0, before)) ==
+                  std::min<Label>(book.reference(state), network.layers[0].labels));
+      }
+}
+
+}  // namespace
+
+TEST_CASE("states that are too long or too short are decoded by their directions, as the definition says") {
+  for (const std::uint32_t m : {2, 3, 4, 5, 7, 60, 61, 500}) {
+    const Network network = rotation(m, all_residues(std::min(m, 60U)));
+    CAPTURE(m);
+    check_directions<Fp64, DeviceFp64>(network);
+    check_directions<Fp32, DeviceFp32>(network);
+    check_directions<Fp16, DeviceFp16>(network);
+    check_directions<Bf16, DeviceBf16>(network);
+    check_directions<Bf16, DeviceBf16InFp32>(network);
+  }
+}
+
 TEST_CASE("odd numbers of words and letters") {
   const Network network = rotation(7, all_residues(7));
   for (const std::uint64_t words : {1, 2, 31, 32, 33}) {
