@@ -17,7 +17,9 @@
 namespace krohn {
 
 inline constexpr std::uint32_t kTileThreads = 256, kRunBytes = 64, kTileBytes = kTileThreads * kRunBytes;
+inline constexpr std::uint32_t kRunVectors = kRunBytes / PackedVector::kBytes;
 inline constexpr std::uint32_t kRakes = 32, kRakeRuns = kTileThreads / kRakes;
+inline constexpr std::uint32_t kMaxSharedSteps = 16 * 1024;  ///< bytes of the states after bytes, in a block's memory
 
 /// The messages between tiles. A tile's total is written before its status says so.
 namespace tile_status {
@@ -48,11 +50,7 @@ KROHN_HOST_DEVICE inline std::uint32_t ask(const std::uint32_t* status) {
 
 /// *at ← max(*at, value), in a block's shared memory.
 KROHN_HOST_DEVICE inline void take_greatest(std::uint32_t* at, std::uint32_t value) {
-#ifdef __CUDA_ARCH__
-  atomicMax(at, value);
-#else
-  if (value > *at) *at = value;
-#endif
+  KROHN_EITHER(atomicMax(at, value), *at = value > *at ? value : *at);
 }
 
 /// The shared memory of a block, beside its table. Aligned to 16 bytes.
@@ -66,10 +64,20 @@ struct alignas(16) TileMemory {
   std::uint32_t start, nearest, found;
 };
 
-/// The states after every letter of a packed byte, a byte each: the state before it · base + the byte names them.
+/// The states after every letter of a packed byte, a byte each, in entries of 2^log_width bytes: entry state · base +
+/// byte, of the state before it.
 struct ByteStates {
-  const std::uint64_t* states = nullptr;
-  std::uint32_t base = 256, letters = 1;  ///< letters to a byte
+  const std::uint32_t* table = nullptr;
+  std::uint32_t table_bytes = 0, log_width = 3, base = 256, letters = 1;  ///< letters to a byte
+
+  /// From the table, wherever it lies.
+  KROHN_HOST_DEVICE std::uint64_t after(const unsigned char* from, std::uint32_t state, std::uint32_t byte) const {
+    const std::uint32_t entry = state * base + byte;
+    if (log_width == 0) return from[entry];
+    if (log_width == 1) return reinterpret_cast<const std::uint16_t*>(from)[entry];
+    if (log_width == 2) return reinterpret_cast<const std::uint32_t*>(from)[entry];
+    return reinterpret_cast<const std::uint64_t*>(from)[entry];
+  }
 };
 
 /// A vector store of states, a byte each.
@@ -77,6 +85,12 @@ struct alignas(16) StatesVector {
   static constexpr std::uint32_t kStates = 16;
 
   std::uint64_t words[2];
+};
+
+/// The places where a block gathers the states that it writes, and reads the states after bytes.
+struct StateWriter {
+  StatesVector* gathered;
+  const unsigned char* steps;
 };
 
 template <class Algebra>
@@ -100,12 +114,34 @@ struct StoredScan {
 
   KROHN_HOST_DEVICE std::uint64_t tiles() const { return (bytes + kTileBytes - 1) / kTileBytes; }
 
-  /// Bytes of a block's table, and of its memory in all.
+  /// Bytes of a block's table, of its states after bytes, of the states that it gathers to write, and of its memory in
+  /// all.
   KROHN_HOST_DEVICE std::uint32_t table_size() const {
     return in_shared ? algebra.layout.size(algebra.table_bytes) : 0;
   }
+  KROHN_HOST_DEVICE std::uint32_t steps_size() const {
+    return states != nullptr && steps.table_bytes <= kMaxSharedSteps ? steps.table_bytes : 0;
+  }
+  KROHN_HOST_DEVICE std::uint32_t gathered_size() const {
+    return states != nullptr ? kTileThreads * steps.letters * static_cast<std::uint32_t>(sizeof(StatesVector)) : 0;
+  }
   KROHN_HOST_DEVICE std::uint32_t shared_size() const {
-    return static_cast<std::uint32_t>(sizeof(Memory)) + table_size();
+    return static_cast<std::uint32_t>(sizeof(Memory)) + table_size() + gathered_size() + steps_size();
+  }
+
+  /// Where states are gathered, and the table of states after bytes, in what follows the algebra's table.
+  KROHN_HOST_DEVICE StateWriter writer(unsigned char* behind_table) const {
+    auto* const gathered = reinterpret_cast<StatesVector*>(behind_table);
+    return {gathered, steps_size() > 0 ? behind_table + gathered_size()
+                                       : reinterpret_cast<const unsigned char*>(steps.table)};
+  }
+  /// Copies the table of states after bytes there, where it fits.
+  template <class Threads>
+  KROHN_HOST_DEVICE void load_steps(const Threads& threads, unsigned char* behind_table) const {
+    auto* const to = reinterpret_cast<std::uint32_t*>(behind_table + gathered_size());
+    threads.each([&](std::uint32_t thread) {
+      for (std::uint32_t i = thread; i < steps_size() / 4; i += kTileThreads) to[i] = steps.table[i];
+    });
   }
 
   /// Copies the algebra's table into the block's memory, where it fits; where it is read.
@@ -194,9 +230,11 @@ struct StoredScan {
     });
   }
 
-  /// Writes the states after every letter of the tile, from memory.start.
+  /// Writes the states after every letter of the tile, from memory.start: those of one vector of every run at a time,
+  /// gathered first, so that threads beside each other write vectors beside each other.
   template <class Threads>
-  KROHN_HOST_DEVICE void write_tile(const Threads& threads, Memory& memory, std::uint64_t tile) const {
+  KROHN_HOST_DEVICE void write_tile(const Threads& threads, Memory& memory, const StateWriter& writer,
+                                    std::uint64_t tile) const {
     threads.each([&](std::uint32_t rake) {
       if (rake >= kRakes) return;
       std::uint32_t state = rake == 0 ? memory.start : algebra.apply(memory.rakes[1][rake - 1], memory.start);
@@ -205,7 +243,24 @@ struct StoredScan {
         state = algebra.apply(memory.runs[run], state);
       }
     });
-    threads.each([&](std::uint32_t thread) { write_run(tile, thread, memory.starts[thread]); });
+    const std::uint64_t vectors = (bytes * steps.letters + StatesVector::kStates - 1) / StatesVector::kStates;
+    for (std::uint32_t part = 0; part < kRunVectors; ++part) {
+      threads.each([&](std::uint32_t thread) {
+        const std::uint64_t vector = (tile * kTileThreads + thread) * kRunVectors + part;
+        memory.starts[thread] = gather_states(writer, vector, thread, memory.starts[thread]);
+      });
+      threads.each([&](std::uint32_t thread) {
+        std::uint32_t run = thread / steps.letters, piece = thread % steps.letters;
+        for (std::uint32_t i = 0; i < steps.letters; ++i) {
+          const std::uint64_t to =
+              ((tile * kTileThreads + run) * kRunVectors + part) * steps.letters + piece;
+          if (to < vectors) states[to] = writer.gathered[place_of(run, piece)];
+          run += kTileThreads / steps.letters;
+          piece += kTileThreads % steps.letters;
+          if (piece >= steps.letters) piece -= steps.letters, ++run;
+        }
+      });
+    }
   }
 
  private:
@@ -249,26 +304,30 @@ struct StoredScan {
     for (std::uint32_t i = 0; i < sizeof(Element) / 4; ++i) reinterpret_cast<std::uint32_t*>(to)[i] = words[i];
   }
 
-  KROHN_HOST_DEVICE void write_run(std::uint64_t tile, std::uint32_t thread, std::uint32_t state) const {
-    const std::uint64_t first = tile * kTileBytes + std::uint64_t{thread} * kRunBytes;
-    if (first >= bytes) return;
+  /// Where a run's piece is gathered: pieces of runs beside each other are in different banks.
+  KROHN_HOST_DEVICE std::uint32_t place_of(std::uint32_t run, std::uint32_t piece) const {
+    return run * steps.letters + (piece + run) % steps.letters;
+  }
+
+  /// Gathers the states after every letter of a vector of the word, from `state`; the last one.
+  KROHN_HOST_DEVICE std::uint32_t gather_states(const StateWriter& writer, std::uint64_t vector, std::uint32_t run,
+                                                std::uint32_t state) const {
+    const std::uint64_t first = vector * PackedVector::kBytes;
+    if (first >= bytes) return state;
     const std::uint64_t left = bytes - first;
-    const auto count = static_cast<std::uint32_t>(left < kRunBytes ? left : kRunBytes);
-    const PackedVector* at = word + first / PackedVector::kBytes;
-    StatesVector* out = states + first * steps.letters / StatesVector::kStates;
+    const auto count = static_cast<std::uint32_t>(left < PackedVector::kBytes ? left : PackedVector::kBytes);
+    PackedVector here = word[vector];
     StatesVector held{};
-    std::uint32_t bits = 0;  // of `held`
-    PackedVector here{};
+    std::uint32_t bits = 0, piece = 0;  // of `held`, and which it is
+    const std::uint32_t more = 8 * steps.letters;
     KROHN_DO_NOT_UNROLL
     for (std::uint32_t i = 0; i < count; ++i) {
-      if (i % PackedVector::kBytes == 0) here = *at++;
-      const std::uint64_t after = steps.states[state * steps.base + here.byte(0)];
+      const std::uint64_t after = steps.after(writer.steps, state, here.byte(0));
       // The next byte comes first: no index into registers.
       here.words[0] = here.words[0] >> 8 | here.words[1] << 24;
       here.words[1] = here.words[1] >> 8 | here.words[2] << 24;
       here.words[2] = here.words[2] >> 8 | here.words[3] << 24;
       here.words[3] >>= 8;
-      const std::uint32_t more = 8 * steps.letters;
       state = static_cast<std::uint32_t>(after >> (more - 8) & 0xff);
       if (bits < 64) {
         held.words[0] |= after << bits;
@@ -278,12 +337,13 @@ struct StoredScan {
       }
       bits += more;
       if (bits < 128) continue;
-      *out++ = held;
+      writer.gathered[place_of(run, piece++)] = held;
       bits -= 128;
       held.words[0] = bits == 0 ? 0 : after >> (more - bits);
       held.words[1] = 0;
     }
-    if (bits > 0) *out = held;
+    if (bits > 0) writer.gathered[place_of(run, piece)] = held;
+    return state;
   }
 };
 

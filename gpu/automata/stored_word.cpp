@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "krohn/gpu/automata/word_tables.h"
@@ -90,8 +91,11 @@ class StoredWordRunner::Scanner final : public Reader {
         images_here_(images.begin(), images.end()),
         cuts_(place, cuts),
         byte_states_(place) {
-    if (dfa.states() <= 256) byte_states_ = Buffer<std::uint64_t>(place, byte_states(dfa));
-    scan_.steps = {byte_states_.data(), combinations_per_byte(dfa.letters()), letters_per_byte(dfa.letters())};
+    if (dfa.states() <= 256) byte_states_ = Buffer<std::uint32_t>(place, byte_states(dfa));
+    const std::uint32_t per_byte = letters_per_byte(dfa.letters());
+    scan_.steps = {byte_states_.data(), static_cast<std::uint32_t>(4 * byte_states_.size()),
+                   static_cast<std::uint32_t>(std::bit_width(per_byte - 1)), combinations_per_byte(dfa.letters()),
+                   per_byte};
     scan_.algebra.table = table_.data();
   }
 
@@ -165,9 +169,10 @@ class StoredWordRunner::Scanner final : public Reader {
 #endif
     HostBlock block(scan);
     const HostThreads threads{kTileThreads};
+    scan.load_steps(threads, block.behind_table());
     const auto finish = [&](std::uint64_t tile) {
       scan.look_back(threads, block.memory, tile);
-      scan.write_tile(threads, block.memory, tile);
+      scan.write_tile(threads, block.memory, scan.writer(block.behind_table()), tile);
     };
     const auto read = [&](std::uint64_t tile) { scan.read_tile(threads, block.table, block.memory, tile); };
     for (std::uint64_t tile = 0; tile < scan.tiles(); ++tile) {
@@ -185,11 +190,14 @@ class StoredWordRunner::Scanner final : public Reader {
   /// A block's memory on the processor.
   struct HostBlock {
     explicit HostBlock(const StoredScan<Algebra>& scan)
-        : shared((scan.table_size() + sizeof(PackedVector) - 1) / sizeof(PackedVector)),
-          table(scan.load_table(HostThreads{kTileThreads}, reinterpret_cast<unsigned char*>(shared.data()))) {}
+        : shared(scan.shared_size() / sizeof(PackedVector) + 1),
+          table(scan.load_table(HostThreads{kTileThreads}, reinterpret_cast<unsigned char*>(shared.data()))),
+          table_size(scan.table_size()) {}
+    unsigned char* behind_table() { return reinterpret_cast<unsigned char*>(shared.data()) + table_size; }
 
     std::vector<PackedVector> shared;
     const unsigned char* table;
+    std::uint32_t table_size;
     TileMemory<Element> memory;
   };
 
@@ -200,7 +208,8 @@ class StoredWordRunner::Scanner final : public Reader {
   Buffer<std::uint16_t> products_;
   Buffer<std::uint32_t> images_;
   std::vector<std::uint32_t> images_here_;
-  Buffer<std::uint64_t> cuts_, byte_states_;
+  Buffer<std::uint64_t> cuts_;
+  Buffer<std::uint32_t> byte_states_;
   StoredScan<Algebra> scan_;
 };
 

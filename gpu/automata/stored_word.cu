@@ -32,6 +32,9 @@ __global__ void __launch_bounds__(kTileThreads) write_states(const __grid_consta
   auto& memory = tile_memory<typename Algebra::Element>(shared);
   const DeviceThreads threads{kTileThreads};
   const unsigned char* const table = scan.load_table(threads, shared + sizeof(memory));
+  unsigned char* const behind_table = shared + sizeof(memory) + scan.table_size();
+  scan.load_steps(threads, behind_table);
+  const StateWriter writer = scan.writer(behind_table);
   while (true) {
     threads.each([&](std::uint32_t thread) {
       if (thread == 0) taken = atomicAdd(scan.next_tile, 1U);
@@ -41,7 +44,7 @@ __global__ void __launch_bounds__(kTileThreads) write_states(const __grid_consta
     scan.read_tile(threads, table, memory, tile);
     scan.tell_total(threads, memory, tile);
     scan.look_back(threads, memory, tile);
-    scan.write_tile(threads, memory, tile);
+    scan.write_tile(threads, memory, writer, tile);
   }
 }
 
@@ -65,6 +68,10 @@ void cuda_read_stored(const StoredScan<Algebra>& scan, std::uint32_t blocks) {
 
 template <class Algebra>
 void cuda_write_states(const StoredScan<Algebra>& scan) {
+  // More than a kernel has without asking.
+  check(cudaFuncSetAttribute(write_states<Algebra>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(scan.shared_size())),
+        "cannot have that much shared memory");
   write_states<<<resident_blocks(write_states<Algebra>, scan.shared_size()), kTileThreads, scan.shared_size()>>>(scan);
   check_launch();
 }

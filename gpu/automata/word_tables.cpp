@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <bit>
 #include <cstring>
 
 #include "krohn/gpu/automata/stored_word.h"
@@ -71,21 +72,22 @@ std::uint32_t best_stride(Letter letters, std::uint64_t states, std::uint32_t en
   return 1;
 }
 
-std::vector<std::uint64_t> byte_states(const Dfa& dfa) {
+std::vector<std::uint32_t> byte_states(const Dfa& dfa) {
   const SymbolCut cut = cut_words(dfa.letters(), letters_per_byte(dfa.letters()));
   const std::vector<std::uint64_t> digits = byte_cuts(dfa.letters(), 1);
-  std::vector<std::uint64_t> states;
+  const std::uint32_t width = std::bit_ceil(cut.stride);
+  std::vector<std::uint32_t> table((dfa.states() * digits.size() * width + 3) / 4);
+  auto* entry = reinterpret_cast<unsigned char*>(table.data());
   for (State from = 0; from < dfa.states(); ++from)
     for (const std::uint64_t letters : digits) {
       State state = from;
-      std::uint64_t after = 0;
       for (std::uint32_t i = 0; i < cut.stride; ++i) {
         state = dfa.next(state, static_cast<Letter>(letters >> 8 * i & 0xff));
-        after |= std::uint64_t{state & 0xff} << 8 * i;
+        entry[i] = static_cast<unsigned char>(state);
       }
-      states.push_back(after);
+      entry += width;
     }
-  return states;
+  return table;
 }
 
 template <std::uint32_t kWords>

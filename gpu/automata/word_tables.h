@@ -54,8 +54,8 @@ std::vector<std::uint64_t> byte_cuts(Letter letters, std::uint32_t stride);
 /// or 1.
 std::uint32_t best_stride(Letter letters, std::uint64_t states, std::uint32_t entry, std::uint64_t most);
 
-/// ByteStates of an automaton of at most 256 states.
-std::vector<std::uint64_t> byte_states(const Dfa& dfa);
+/// The table of ByteStates (gpu/automata/stored_scan.cuh), of an automaton of at most 256 states.
+std::vector<std::uint32_t> byte_states(const Dfa& dfa);
 
 /// MapChoices of every packed byte, one after another. kWords is 2, 4 or 8, and the states at most 4 · kWords.
 template <std::uint32_t kWords>
