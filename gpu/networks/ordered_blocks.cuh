@@ -264,9 +264,9 @@ struct ApplyTotals {
   }
 };
 
-/// The states after chunks or segments, one after another, from that before the first: there is nothing to be done side
-/// by side but the columns, which do not meet. A single team, whose threads bring the totals of `ahead` blocks near at
-/// a time, so that a step does not wait for the device's memory.
+/// The states after chunks or segments, one after another, from that before the first. A single team, whose threads
+/// share the numbers of a state; they bring the totals of `ahead` blocks near at a time, so that a step does not wait
+/// for the device's memory.
 template <class D>
 struct ChainTotals {
   using Number = typename D::Number;
@@ -280,13 +280,13 @@ struct ChainTotals {
 
   KROHN_HOST_DEVICE std::uint32_t numbers_each() const { return word.entries + (word.shape.adds ? word.size() : 0); }
   KROHN_HOST_DEVICE std::uint32_t targets_each() const { return word.shape.only_moves ? word.shape.dimension : 0; }
-  /// 8-byte words of a block's totals, and of the states and sums at work.
+  /// 8-byte words of a block's totals, and of the states at work.
   KROHN_HOST_DEVICE std::uint64_t words_each() const {
     std::uint64_t maps = 0;
     for (std::uint64_t bits = word.total_bits(); bits != 0; bits &= bits - 1) ++maps;
     return maps * (numbers_each() + targets_each());
   }
-  KROHN_HOST_DEVICE std::uint64_t work_words() const { return 3 * std::uint64_t{word.size()}; }
+  KROHN_HOST_DEVICE std::uint64_t work_words() const { return 2 * std::uint64_t{word.size()}; }
   KROHN_HOST_DEVICE std::uint64_t ahead() const {
     const std::uint64_t room = kNearBytes / 8, work = work_words();
     const std::uint64_t fitting = work < room ? (room - work) / (words_each() + 1) : 0;
@@ -300,12 +300,9 @@ struct ChainTotals {
 
   KROHN_HOST_DEVICE void operator()(const Team& team, std::uint64_t) const {
     auto* const near = spare != nullptr ? spare : team.numbers_as<Number>();
-    Number *const here = near, *const there = here + word.size(), *const sums = there + word.size(),
-                  *const maps = sums + word.size();
+    Number *here = near, *there = here + word.size(), *const maps = there + word.size();
     const auto most = static_cast<std::uint32_t>(ahead());
     const std::uint32_t n = word.shape.dimension, numbers = numbers_each(), targets = targets_each();
-    AffineShape column = word.shape;
-    column.columns = 1;
     team.each(word.size(), [&](std::uint32_t e) { here[e] = states[e]; });
     for (std::uint64_t first = 0; first < links; first += most) {
       const auto count = static_cast<std::uint32_t>(links - first < most ? links - first : most);
@@ -320,23 +317,23 @@ struct ChainTotals {
           moves[i / count * most + i % count] = from.targets[std::uint64_t{i / count} * from.count + first + i % count];
         });
       });
-      team.each(word.shape.columns, [&](std::uint32_t c) {
-        const std::uint32_t at = c * n;
-        for (std::uint32_t link = 0; link < count; ++link) {
-          for_levels([&](std::uint32_t level, std::uint32_t) {
-            Number* const map = maps + std::uint64_t{level} * most * (numbers + targets) + link;
-            auto* const moves =
-                static_cast<std::uint32_t*>(static_cast<void*>(map - link + std::uint64_t{most} * numbers)) + link;
+      for (std::uint32_t link = 0; link < count; ++link)
+        for_levels([&](std::uint32_t level, std::uint32_t) {
+          Number* const map = maps + std::uint64_t{level} * most * (numbers + targets) + link;
+          auto* const moves =
+              static_cast<std::uint32_t*>(static_cast<void*>(map - link + std::uint64_t{most} * numbers)) + link;
+          Number* const to = states + (first + link + 1) * word.size();  // the last level's stay
+          team.each(word.size(), [&](std::uint32_t e) {
+            const std::uint32_t row = e % n, at = e - row;
             const Column<Number> entries{map, most};
             const MapView<Number> view{
                 {moves, most}, entries, entries + (word.entries + (word.shape.adds ? std::uint64_t{at} : 0))};
-            apply_view<D>(column, view, Column<Number>{here + at, 1}, Column<Number>{there + at, 1},
-                          Column<Number>{sums + at, 1});
-            for (std::uint32_t i = 0; i < n; ++i) here[at + i] = there[at + i];
+            to[e] = there[e] = apply_row<D>(word.shape, view, Column<Number>{here + at, 1}, row);
           });
-          for (std::uint32_t i = 0; i < n; ++i) states[(first + link + 1) * word.size() + at + i] = here[at + i];
-        }
-      });
+          Number* const made = there;
+          there = here;
+          here = made;
+        });
     }
   }
 

@@ -122,6 +122,30 @@ KROHN_HOST_DEVICE void apply_map(const AffineShape& shape, const Map& map, From 
   }
 }
 
+/// Number `row` of the column A x (+ b), where `addition` is that column's: what apply_map writes there.
+template <class A, class Map, class From>
+KROHN_HOST_DEVICE typename A::Number apply_row(const AffineShape& shape, const Map& map, From x, std::uint32_t row) {
+  typename A::Sum sum = A::load(typename A::Number(0));
+  if (shape.only_moves) {
+    KROHN_DO_NOT_UNROLL
+    for (std::uint32_t j = 0; j < shape.dimension; ++j) {
+      const SignedTarget target = map.targets[j];
+      if (target >> 1 != row) continue;
+      const typename A::Sum moved = A::load(x[j]);
+      sum = A::add(sum, (target & 1U) != 0 ? -moved : moved);
+    }
+  } else {
+    std::uint32_t block = 0, first = 0;
+    std::size_t at = 0, size = shape.blocks[0];
+    for (; row >= first + size; size = shape.blocks[++block]) {
+      at += size * size;
+      first += static_cast<std::uint32_t>(size);
+    }
+    sum = dot_product<A>(map.entries + (at + (row - first) * size), 1, x + first, 1, size);
+  }
+  return A::store(shape.adds ? A::add(sum, A::load(map.addition[row])) : sum);
+}
+
 /// out = second after first. `out` is another map.
 template <class A, class Second, class First, class Out, class Sums>
 KROHN_HOST_DEVICE void compose_maps(const AffineShape& shape, const Second& second, const First& first, const Out& out,
