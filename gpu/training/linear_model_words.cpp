@@ -21,15 +21,23 @@ constexpr std::size_t kSharedBytes = 48 * 1024;  ///< of a block, granted by eve
 constexpr std::uint64_t kProductsAtOnce = std::uint64_t{1} << 36;
 constexpr std::uint64_t kMaxWordsAtOnce = std::uint64_t{1} << 16, kStateNumbersAtOnce = std::uint64_t{1} << 28;
 
+/// Matrices one after another, each column by column.
+std::vector<float> by_columns(const std::vector<float>& numbers, std::size_t rows, std::size_t columns) {
+  std::vector<float> turned(numbers.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    turned[i / (rows * columns) * rows * columns + i % columns * rows + i / columns % rows] = numbers[i];
+  return turned;
+}
+
 class LinearEvaluation {
  public:
   LinearEvaluation(Place place, const LinearModel& view, const SamplePlan& plan, const EvaluateModelOptions& options)
       : place_(place),
         options_(options),
-        matrices_(place, view.matrices),
+        matrices_(place, by_columns(view.matrices, view.hidden, view.block)),
         additions_(place, view.additions),
         initial_(place, view.initial),
-        readout_(place, view.readout),
+        readout_(place, by_columns(view.readout, view.labels, view.hidden)),
         bias_(place, view.readout_bias),
         before_(place, plan.before),
         after_(place, plan.after),

@@ -11,13 +11,16 @@
 
 namespace krohn {
 
-/// first + Σ a_j x_j, from left to right: every product and every sum is a rounding of its own.
-KROHN_HOST_DEVICE inline float linear_sum(float first, const float* a, const float* x, std::size_t terms) {
-  for (std::size_t j = 0; j < terms; ++j) first += a[j] * x[j];
+/// first + Σ a_j x_j, from left to right: every product and every sum is a rounding of its own. a_j is at a[j · step].
+KROHN_HOST_DEVICE inline float linear_sum(float first, const float* a, std::size_t step, const float* x,
+                                          std::size_t terms) {
+  for (std::size_t j = 0; j < terms; ++j) first += a[j * step] * x[j];
   return first;
 }
 
-/// Pointers to a LinearModel's numbers (simulate/models/sequence_model.h).
+/// Pointers to a LinearModel's numbers (simulate/models/sequence_model.h). Matrices and read-out are column by column,
+/// number j of row i of a letter's at (letter · block + j) · hidden + i: the threads of a warp, a row each, read
+/// numbers beside each other.
 struct PlacedView {
   std::uint32_t hidden = 0, block = 0, labels = 0;
   const float *matrices = nullptr, *additions = nullptr, *initial = nullptr, *readout = nullptr, *bias = nullptr;
@@ -80,8 +83,8 @@ struct LinearWords {
   KROHN_HOST_DEVICE void move(const Threads& threads, LinearMemory& memory, std::uint32_t letter) const {
     threads.each([&](std::uint32_t thread) {
       for (std::uint32_t row = thread; row < view.hidden; row += threads.count) {
-        const float* const a = view.matrices + (std::size_t{letter} * view.hidden + row) * view.block;
-        float sum = linear_sum(0, a, memory.state + row / view.block * view.block, view.block);
+        const float* const a = view.matrices + std::size_t{letter} * view.block * view.hidden + row;
+        float sum = linear_sum(0, a, view.hidden, memory.state + row / view.block * view.block, view.block);
         if (view.additions != nullptr) sum += view.additions[std::size_t{letter} * view.hidden + row];
         memory.next[row] = sum;
       }
@@ -96,7 +99,7 @@ struct LinearWords {
     threads.each([&](std::uint32_t thread) {
       for (std::uint32_t label = thread; label < view.labels; label += threads.count)
         memory.logits[label] =
-            linear_sum(view.bias[label], view.readout + std::size_t{label} * view.hidden, memory.state, view.hidden);
+            linear_sum(view.bias[label], view.readout + label, view.labels, memory.state, view.hidden);
     });
     threads.each([&](std::uint32_t thread) {
       if (thread == 0) *memory.answer = greatest_logit(view.labels, [&](std::uint32_t i) { return memory.logits[i]; });
