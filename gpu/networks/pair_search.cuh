@@ -111,7 +111,9 @@ struct InsertCandidates {
     const std::uint32_t own = PairMemory::kCandidate | static_cast<std::uint32_t>(item);
     std::uint64_t at = hash(record) & memory.table_mask;
     for (;; at = (at + 1) & memory.table_mask) {
-      const std::uint32_t found = compare_and_swap(memory.table + at, 0, own);
+      // Most successors are there already, and are seen without an exchange.
+      std::uint32_t found = *static_cast<const volatile std::uint32_t*>(memory.table + at);
+      if (found == 0) found = compare_and_swap(memory.table + at, 0, own);
       if (found == 0) break;
       if (!is_equal(record, memory.record_of(found))) continue;
       if ((found & PairMemory::kCandidate) != 0) take_minimum(memory.table + at, own);
