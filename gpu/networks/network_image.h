@@ -262,34 +262,16 @@ Fused<Fp16> reference_of(DeviceFp16Fused);
 Fused<Bf16> reference_of(DeviceBf16Fused);
 Tf32 reference_of(DeviceTf32);
 
-/// Calls body(A, D): the format of the tables, and the arithmetic on a device. Throws InputError for arithmetics that
+/// Calls body(A, D): the format of the tables, and the arithmetic on a device. Throws NotOnDevice for arithmetics that
 /// devices do not have.
 template <class Body>
 decltype(auto) with_device_arithmetic(ArithmeticName name, Body&& body) {
-  if (name.kind() == ArithmeticName::Kind::kSeparate) switch (name.storage()) {
-      case Precision::kFp64:
-        return body(Fp64{}, DeviceFp64{});
-      case Precision::kFp32:
-        return body(Fp32{}, DeviceFp32{});
-      case Precision::kFp16:
-        return body(Fp16{}, DeviceFp16{});
-      default:
-        return body(Bf16{}, DeviceBf16{});
-    }
-  if (name.kind() == ArithmeticName::Kind::kFused) switch (name.storage()) {
-      case Precision::kFp64:
-        return body(Fp64{}, DeviceFp64Fused{});
-      case Precision::kFp32:
-        return body(Fp32{}, DeviceFp32Fused{});
-      case Precision::kFp16:
-        return body(Fp16{}, DeviceFp16Fused{});
-      default:
-        return body(Bf16{}, DeviceBf16Fused{});
-    }
-  if (name.kind() == ArithmeticName::Kind::kTf32) return body(Fp32{}, DeviceTf32{});
-  if (name.kind() != ArithmeticName::Kind::kAccumulatedInFp32)
-    throw NotOnDevice("--device", to_string(name) + " is evaluated on the processor only; take --device cpu");
-  return name.storage() == Precision::kFp16 ? body(Fp16{}, DeviceFp16InFp32{}) : body(Bf16{}, DeviceBf16InFp32{});
+#define KROHN_TAKE(D)                                   \
+  using Of##D = decltype(reference_of(D{}));            \
+  if (name == Of##D::name) return body(typename Of##D::Format{}, D{});
+  KROHN_FOR_EVERY_DEVICE_ARITHMETIC(KROHN_TAKE)
+#undef KROHN_TAKE
+  throw NotOnDevice("--device", to_string(name) + " is evaluated on the processor only; take --device cpu");
 }
 
 }  // namespace krohn

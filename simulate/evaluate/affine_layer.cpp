@@ -177,16 +177,7 @@ void AffineLayer<A>::apply(const Map& map, const Number* from, Number* to, std::
   apply_map<A>(shape(), view(map), from, to, sums.data());
 }
 
-template class AffineLayer<Fp64>;
-template class AffineLayer<Fp32>;
-template class AffineLayer<Fp16>;
-template class AffineLayer<Bf16>;
-template class AffineLayer<Fused<Fp64>>;
-template class AffineLayer<Fused<Fp32>>;
-template class AffineLayer<Fused<Fp16>>;
-template class AffineLayer<Fused<Bf16>>;
-template class AffineLayer<AccumulatedInFp32<Fp16>>;
-template class AffineLayer<AccumulatedInFp32<Bf16>>;
-template class AffineLayer<Tf32>;
+#define KROHN_AFFINE(A) template class AffineLayer<A>;
+KROHN_FORMATS(KROHN_AFFINE) KROHN_OTHER_ARITHMETICS(KROHN_AFFINE)
 
 }  // namespace krohn

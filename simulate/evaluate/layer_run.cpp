@@ -320,20 +320,9 @@ std::unique_ptr<Evaluator> ordered_evaluator(const Network& network, Form form, 
   return std::make_unique<OrderedEvaluator<A>>(std::make_shared<const OrderedNetwork<A>>(network, form, order));
 }
 
-#define KROHN_ORDERED(...)                  \
-  template class OrderedLayer<__VA_ARGS__>; \
-  template std::unique_ptr<Evaluator> ordered_evaluator<__VA_ARGS__>(const Network&, Form, Order);
-KROHN_ORDERED(Fp64)
-KROHN_ORDERED(Fp32)
-KROHN_ORDERED(Fp16)
-KROHN_ORDERED(Bf16)
-KROHN_ORDERED(Fused<Fp64>)
-KROHN_ORDERED(Fused<Fp32>)
-KROHN_ORDERED(Fused<Fp16>)
-KROHN_ORDERED(Fused<Bf16>)
-KROHN_ORDERED(AccumulatedInFp32<Fp16>)
-KROHN_ORDERED(AccumulatedInFp32<Bf16>)
-KROHN_ORDERED(Tf32)
-#undef KROHN_ORDERED
+#define KROHN_ORDERED(A)          \
+  template class OrderedLayer<A>; \
+  template std::unique_ptr<Evaluator> ordered_evaluator<A>(const Network&, Form, Order);
+KROHN_FORMATS(KROHN_ORDERED) KROHN_OTHER_ARITHMETICS(KROHN_ORDERED)
 
 }  // namespace krohn

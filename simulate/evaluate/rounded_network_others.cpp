@@ -6,22 +6,9 @@
 
 namespace krohn {
 
-template class RoundedLayer<Fused<Fp64>>;
-template class RoundedLayer<Fused<Fp32>>;
-template class RoundedLayer<Fused<Fp16>>;
-template class RoundedLayer<Fused<Bf16>>;
-template class RoundedNetwork<Fused<Fp64>>;
-template class RoundedNetwork<Fused<Fp32>>;
-template class RoundedNetwork<Fused<Fp16>>;
-template class RoundedNetwork<Fused<Bf16>>;
-
-template class RoundedLayer<AccumulatedInFp32<Fp16>>;
-template class RoundedLayer<AccumulatedInFp32<Bf16>>;
-template class RoundedLayer<Tf32>;
-template class RoundedNetwork<AccumulatedInFp32<Fp16>>;
-template class RoundedNetwork<AccumulatedInFp32<Bf16>>;
-template class RoundedNetwork<Tf32>;
-template class RoundedLayer<RoundedOperations>;
-template class RoundedNetwork<RoundedOperations>;
+#define KROHN_ROUNDED(A)          \
+  template class RoundedLayer<A>; \
+  template class RoundedNetwork<A>;
+KROHN_OTHER_ARITHMETICS(KROHN_ROUNDED) KROHN_ROUNDED(RoundedOperations)
 
 }  // namespace krohn

@@ -2,13 +2,9 @@
 
 namespace krohn {
 
-template class RoundedLayer<Fp64>;
-template class RoundedLayer<Fp32>;
-template class RoundedLayer<Fp16>;
-template class RoundedLayer<Bf16>;
-template class RoundedNetwork<Fp64>;
-template class RoundedNetwork<Fp32>;
-template class RoundedNetwork<Fp16>;
-template class RoundedNetwork<Bf16>;
+#define KROHN_SEPARATE(A)         \
+  template class RoundedLayer<A>; \
+  template class RoundedNetwork<A>;
+KROHN_FORMATS(KROHN_SEPARATE)
 
 }  // namespace krohn
