@@ -313,7 +313,7 @@ Numbers<Real> BilinearModel<Real>::generated() const {
 }
 
 template <class Real>
-BatchLoss BilinearModel<Real>::loss(const TrainingBatch& batch, std::span<Real> gradient) const {
+BatchLoss BilinearModel<Real>::loss_of(const TrainingBatch& batch, const TwinReading*, std::span<Real> gradient) const {
   return loss_with(batch, gradient, nullptr);
 }
 template <class Real>

@@ -61,7 +61,8 @@ class BilinearModel : public SequenceModel<Real> {
   std::size_t first_trained() const override;
 
   /// O(words · positions · H · block + letters · D · H · block).
-  BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const override;
+  BatchLoss loss_of(const TrainingBatch& batch, const TwinReading* twin, std::span<Real> gradient) const override;
+  using SequenceModel<Real>::loss;
   /// The same without the gradient by the weights, which `weights` becomes, where it is a product.
   BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient, OuterGradient<Real>& weights) const;
   std::optional<LinearModel> linear_view() const override;

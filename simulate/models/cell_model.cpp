@@ -385,17 +385,6 @@ class CellModel<Real>::Pass {
 };
 
 template <class Real>
-BatchLoss CellModel<Real>::loss(const TrainingBatch& batch, std::span<Real> gradient) const {
-  return loss_of(batch, nullptr, gradient);
-}
-
-template <class Real>
-BatchLoss CellModel<Real>::twin_loss(const TrainingBatch& batch, const TwinReading& twin,
-                                     std::span<Real> gradient) const {
-  return loss_of(batch, &twin, gradient);
-}
-
-template <class Real>
 BatchLoss CellModel<Real>::loss_of(const TrainingBatch& batch, const TwinReading* twin,
                                    std::span<Real> gradient) const {
   const PrefixOrder order = prefix_order(batch);

@@ -28,9 +28,8 @@ class CellModel : public SequenceModel<Real> {
 
   const CellShape& shape() const { return shape_; }
   std::string name() const override { return to_string(shape_); }
-  BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const override;
+  BatchLoss loss_of(const TrainingBatch& batch, const TwinReading* twin, std::span<Real> gradient) const override;
   bool reads_twice() const override { return true; }
-  BatchLoss twin_loss(const TrainingBatch& batch, const TwinReading& twin, std::span<Real> gradient) const override;
 
  private:
   using Model = SequenceModel<Real>;
@@ -38,8 +37,6 @@ class CellModel : public SequenceModel<Real> {
   using Model::part_of;
   class Pass;
   struct Across;
-  /// `twin`: null where every word is read once.
-  BatchLoss loss_of(const TrainingBatch& batch, const TwinReading* twin, std::span<Real> gradient) const;
   /// `all`: the targets and the letters of which the loss is the mean, those of other words too.
   struct All {
     std::uint64_t targets, letters;

@@ -83,7 +83,7 @@ std::vector<Real> DenseModel<Real>::logits(std::span<const Real> projected) cons
 }
 
 template <class Real>
-BatchLoss DenseModel<Real>::loss(const TrainingBatch& batch, std::span<Real> gradient) const {
+BatchLoss DenseModel<Real>::loss_of(const TrainingBatch& batch, const TwinReading*, std::span<Real> gradient) const {
   const std::size_t n = shape_.size, size = state_size(), words = batch.words;
   // The state before position t of a word at (t · words + word) · size.
   std::vector<Real> states((std::size_t{batch.positions} + 1) * words * size, 0);

@@ -25,7 +25,7 @@ class DenseModel : public SequenceModel<Real> {
 
   std::string name() const override { return to_string(shape_); }
   const DenseShape& shape() const { return shape_; }
-  BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const override;
+  BatchLoss loss_of(const TrainingBatch& batch, const TwinReading* twin, std::span<Real> gradient) const override;
 
  private:
   using Model = SequenceModel<Real>;

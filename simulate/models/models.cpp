@@ -77,8 +77,10 @@ void SequenceModel<Real>::load(const TensorFile& file) {
 }
 
 template <class Real>
-BatchLoss SequenceModel<Real>::twin_loss(const TrainingBatch&, const TwinReading&, std::span<Real>) const {
-  throw InputError(fmt::format("{} has no loss of two readings", name()));
+BatchLoss SequenceModel<Real>::twin_loss(const TrainingBatch& batch, const TwinReading& twin,
+                                         std::span<Real> gradient) const {
+  if (!reads_twice()) throw InputError(fmt::format("{} has no loss of two readings", name()));
+  return loss_of(batch, &twin, gradient);
 }
 
 template class SequenceModel<float>;

@@ -299,7 +299,7 @@ std::vector<Real> ReleasedModel<Real>::logits(Forward& forward, const TrainingBa
 }
 
 template <class Real>
-BatchLoss ReleasedModel<Real>::loss(const TrainingBatch& batch, std::span<Real> gradient) const {
+BatchLoss ReleasedModel<Real>::loss_of(const TrainingBatch& batch, const TwinReading*, std::span<Real> gradient) const {
   const std::size_t width = shape_.width(), end = end_part(), block = std::size_t{shape_.size} * shape_.size;
   Forward up = forward(batch);
   std::vector<Real> by_logits = logits(up, batch);

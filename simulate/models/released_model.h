@@ -32,7 +32,7 @@ class ReleasedModel : public SequenceModel<Real> {
 
   std::string name() const override { return to_string(shape_); }
   const ReleasedShape& shape() const { return shape_; }
-  BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const override;
+  BatchLoss loss_of(const TrainingBatch& batch, const TwinReading* twin, std::span<Real> gradient) const override;
 
  private:
   using Model = SequenceModel<Real>;

@@ -110,11 +110,11 @@ class SequenceModel {
 
   /// The loss of a batch, and its gradient by every parameter added to `gradient` (as long as `parameters`, or empty:
   /// no gradient). Targets of the batch are ordered as draw_batch orders them.
-  virtual BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const = 0;
+  BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const { return loss_of(batch, nullptr, gradient); }
   /// The same for a model that `reads_twice`: the mean of both readings' losses, and the term, over the letters of all
-  /// words and all that the layers remember; the answers are those of both.
+  /// words and all that the layers remember; the answers are those of both. Throws InputError for another one.
+  BatchLoss twin_loss(const TrainingBatch& batch, const TwinReading& twin, std::span<Real> gradient) const;
   virtual bool reads_twice() const { return false; }
-  virtual BatchLoss twin_loss(const TrainingBatch& batch, const TwinReading& twin, std::span<Real> gradient) const;
 
   /// Where the scale of a state tells nothing, `settle` changes the parameters to others, over the reals of the same
   /// answers, whose states neither grow nor shrink on such words. For a model that is trained no further.
@@ -131,6 +131,9 @@ class SequenceModel {
  protected:
   /// All parameters 0. Throws LimitError when there are more than 2^28.
   SequenceModel(Letter letters, std::uint32_t labels, std::vector<ParameterPart> parts);
+
+  /// `loss`, or with `twin` twin_loss, for which only a model that reads twice is asked.
+  virtual BatchLoss loss_of(const TrainingBatch& batch, const TwinReading* twin, std::span<Real> gradient) const = 0;
 
   unsigned threads() const { return threads_; }
   /// Not 0.

@@ -405,7 +405,7 @@ Numbers<Real> StackedModel<Real>::logits(std::span<const Real> normed) const {
 }
 
 template <class Real>
-BatchLoss StackedModel<Real>::loss(const TrainingBatch& batch, std::span<Real> gradient) const {
+BatchLoss StackedModel<Real>::loss_of(const TrainingBatch& batch, const TwinReading*, std::span<Real> gradient) const {
   // Only the first layer's mixer reads letters.
   const bool shares =
       shape_.layers == 1 && batch.positions <= kMaxSharedPositions && mixer_->combines(Model::letters());

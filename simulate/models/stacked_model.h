@@ -34,7 +34,7 @@ class StackedModel : public SequenceModel<Real> {
 
   std::string name() const override { return to_string(shape_); }
   const StackedShape& shape() const { return shape_; }
-  BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const override;
+  BatchLoss loss_of(const TrainingBatch& batch, const TwinReading* twin, std::span<Real> gradient) const override;
   std::optional<LinearModel> linear_view() const override;
 
  private:

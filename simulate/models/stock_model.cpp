@@ -126,17 +126,6 @@ StockModel<Real>::StockModel(const StockShape& shape, Letter letters, std::uint3
 }
 
 template <class Real>
-BatchLoss StockModel<Real>::loss(const TrainingBatch& batch, std::span<Real> gradient) const {
-  return loss_of(batch, nullptr, gradient);
-}
-
-template <class Real>
-BatchLoss StockModel<Real>::twin_loss(const TrainingBatch& batch, const TwinReading& twin,
-                                      std::span<Real> gradient) const {
-  return loss_of(batch, &twin, gradient);
-}
-
-template <class Real>
 BatchLoss StockModel<Real>::loss_of(const TrainingBatch& batch, const TwinReading* twin,
                                     std::span<Real> gradient) const {
   const FloatEnvironment environment;  // where the trainer takes subnormal numbers for 0, a list may divide 0 by 0

@@ -25,14 +25,11 @@ class StockModel : public SequenceModel<Real> {
 
   std::string name() const override { return to_string(shape_); }
   const StockShape& shape() const { return shape_; }
-  BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const override;
+  BatchLoss loss_of(const TrainingBatch& batch, const TwinReading* twin, std::span<Real> gradient) const override;
   bool reads_twice() const override { return true; }
-  BatchLoss twin_loss(const TrainingBatch& batch, const TwinReading& twin, std::span<Real> gradient) const override;
 
  private:
   using Model = SequenceModel<Real>;
-  /// `twin`: null where every word is read once.
-  BatchLoss loss_of(const TrainingBatch& batch, const TwinReading* twin, std::span<Real> gradient) const;
 
   StockShape shape_;
 };
