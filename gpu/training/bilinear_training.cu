@@ -17,18 +17,18 @@ template void cuda_launch_teams(const BilinearScan<true>&, std::uint64_t);
 template void cuda_launch_teams(const BilinearByWeights&, std::uint64_t);
 template void cuda_launch_teams(const BilinearEmbeddingParts&, std::uint64_t);
 
-template void cuda_launch(const BilinearJob<&BilinearTraining::make_given>&, std::uint64_t);
-template void cuda_launch(const BilinearJob<&BilinearTraining::make_matrix>&, std::uint64_t);
-template void cuda_launch(const BilinearJob<&BilinearTraining::make_addition>&, std::uint64_t);
-template void cuda_launch(const BilinearJob<&BilinearTraining::start_forward>&, std::uint64_t);
-template void cuda_launch(const BilinearJob<&BilinearTraining::make_logit>&, std::uint64_t);
-template void cuda_launch(const BilinearJob<&BilinearTraining::add_readout>&, std::uint64_t);
-template void cuda_launch(const BilinearJob<&BilinearTraining::start_adjoint>&, std::uint64_t);
-template void cuda_launch(const BilinearJob<&BilinearTraining::add_matrix>&, std::uint64_t);
-template void cuda_launch(const BilinearJob<&BilinearTraining::add_addition>&, std::uint64_t);
-template void cuda_launch(const BilinearJob<&BilinearTraining::add_given>&, std::uint64_t);
-template void cuda_launch(const BilinearJob<&BilinearTraining::add_factor>&, std::uint64_t);
-template void cuda_launch(const BilinearJob<&BilinearTraining::add_embedding>&, std::uint64_t);
-template void cuda_launch(const BilinearJob<&BilinearTraining::add_vectors>&, std::uint64_t);
+template void cuda_launch(const BilinearJob<BilinearStage::kGiven>&, std::uint64_t);
+template void cuda_launch(const BilinearJob<BilinearStage::kMatrix>&, std::uint64_t);
+template void cuda_launch(const BilinearJob<BilinearStage::kAddition>&, std::uint64_t);
+template void cuda_launch(const BilinearJob<BilinearStage::kStart>&, std::uint64_t);
+template void cuda_launch(const BilinearJob<BilinearStage::kLogit>&, std::uint64_t);
+template void cuda_launch(const BilinearJob<BilinearStage::kByReadout>&, std::uint64_t);
+template void cuda_launch(const BilinearJob<BilinearStage::kByStates>&, std::uint64_t);
+template void cuda_launch(const BilinearJob<BilinearStage::kByMatrix>&, std::uint64_t);
+template void cuda_launch(const BilinearJob<BilinearStage::kByAddition>&, std::uint64_t);
+template void cuda_launch(const BilinearJob<BilinearStage::kByGiven>&, std::uint64_t);
+template void cuda_launch(const BilinearJob<BilinearStage::kByFactor>&, std::uint64_t);
+template void cuda_launch(const BilinearJob<BilinearStage::kByEmbedding>&, std::uint64_t);
+template void cuda_launch(const BilinearJob<BilinearStage::kByVectors>&, std::uint64_t);
 
 }  // namespace krohn

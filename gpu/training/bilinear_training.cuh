@@ -283,12 +283,43 @@ struct BilinearTraining {
   }
 };
 
-/// A member above as a job, each an item a thread.
-template <void (BilinearTraining::*kStage)(std::uint64_t) const>
+/// The members above as jobs, each an item a thread.
+enum class BilinearStage : std::uint8_t {
+  kGiven,
+  kMatrix,
+  kAddition,
+  kStart,
+  kLogit,
+  kByReadout,
+  kByStates,
+  kByMatrix,
+  kByAddition,
+  kByGiven,
+  kByFactor,
+  kByEmbedding,
+  kByVectors,
+};
+
+template <BilinearStage kStage>
 struct BilinearJob {
   BilinearTraining t;
 
-  KROHN_HOST_DEVICE void operator()(std::uint64_t item) const { (t.*kStage)(item); }
+  KROHN_HOST_DEVICE void operator()(std::uint64_t item) const {
+    using enum BilinearStage;
+    if constexpr (kStage == kGiven) t.make_given(item);
+    if constexpr (kStage == kMatrix) t.make_matrix(item);
+    if constexpr (kStage == kAddition) t.make_addition(item);
+    if constexpr (kStage == kStart) t.start_forward(item);
+    if constexpr (kStage == kLogit) t.make_logit(item);
+    if constexpr (kStage == kByReadout) t.add_readout(item);
+    if constexpr (kStage == kByStates) t.start_adjoint(item);
+    if constexpr (kStage == kByMatrix) t.add_matrix(item);
+    if constexpr (kStage == kByAddition) t.add_addition(item);
+    if constexpr (kStage == kByGiven) t.add_given(item);
+    if constexpr (kStage == kByFactor) t.add_factor(item);
+    if constexpr (kStage == kByEmbedding) t.add_embedding(item);
+    if constexpr (kStage == kByVectors) t.add_vectors(item);
+  }
 };
 
 /// All tokens of a word in one kernel: forward, or the adjoint backward. Team: model, word; a thread a slice of a row.

@@ -72,37 +72,37 @@ class BilinearProgram {
   }
 
  private:
-  using Stages = BilinearTraining;
-
-  template <void (Stages::*kStage)(std::uint64_t) const>
+  template <BilinearStage kStage>
   void add(std::uint64_t items) {
     program_.items(BilinearJob<kStage>{t_}, items);
   }
 
   void run() {
-    add<&Stages::make_given>(letters() * t_.p.generated);
-    add<&Stages::make_matrix>(letters() * t_.p.hidden * t_.p.block);
-    if (t_.p.adds()) add<&Stages::make_addition>(letters() * t_.p.hidden);
-    add<&Stages::start_forward>(models() * t_.b.words * t_.p.hidden);
+    using enum BilinearStage;
+    add<kGiven>(letters() * t_.p.generated);
+    add<kMatrix>(letters() * t_.p.hidden * t_.p.block);
+    if (t_.p.adds()) add<kAddition>(letters() * t_.p.hidden);
+    add<kStart>(models() * t_.b.words * t_.p.hidden);
     program_.teams(BilinearScan<false>{t_});
-    add<&Stages::make_logit>(targets() * t_.p.labels);
+    add<kLogit>(targets() * t_.p.labels);
     program_.teams(LossJob{t_.b, t_.p.labels, t_.logits, program_.losses()});
   }
 
   void run_adjoint() {
-    add<&Stages::add_readout>(models() * t_.p.labels * (t_.p.hidden + 1));
+    using enum BilinearStage;
+    add<kByReadout>(models() * t_.p.labels * (t_.p.hidden + 1));
     if (t_.p.frozen) return;
     program_.clear(t_.by_states, models() * t_.state_numbers());
-    add<&Stages::start_adjoint>(targets() * t_.p.hidden);
+    add<kByStates>(targets() * t_.p.hidden);
     program_.teams(BilinearScan<true>{t_});
-    add<&Stages::add_matrix>(letters() * t_.p.hidden * t_.p.block);
-    if (t_.p.adds()) add<&Stages::add_addition>(letters() * t_.p.hidden);
-    add<&Stages::add_given>(letters() * t_.p.generated);
-    if (t_.p.rank > 0) add<&Stages::add_factor>(models() * 2 * t_.p.hidden * t_.p.rank);
+    add<kByMatrix>(letters() * t_.p.hidden * t_.p.block);
+    if (t_.p.adds()) add<kByAddition>(letters() * t_.p.hidden);
+    add<kByGiven>(letters() * t_.p.generated);
+    if (t_.p.rank > 0) add<kByFactor>(models() * 2 * t_.p.hidden * t_.p.rank);
     program_.teams(BilinearByWeights{t_});
     program_.teams(BilinearEmbeddingParts{t_});
-    add<&Stages::add_embedding>(letters() * t_.p.inputs);
-    add<&Stages::add_vectors>(models() * t_.p.hidden);
+    add<kByEmbedding>(letters() * t_.p.inputs);
+    add<kByVectors>(models() * t_.p.hidden);
   }
 
   std::uint64_t models() const { return t_.b.models; }
