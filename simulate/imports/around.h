@@ -29,6 +29,9 @@ class Settings {
   /// Throws naming the first that nobody took, and all that somebody did.
   void require_all_taken() const;
 
+  /// The name of the ε of a layer's own norm: another one where norm-eps is that of the norms that --modules names.
+  const char* own_epsilon = "norm-eps";
+
  private:
   const double* find(const std::string& name);
 

@@ -405,6 +405,7 @@ class ModuleList {
         settings_(options.settings, options.kind),
         shape_(usual_stock_shape(*find_stock_kind(names.kind))) {
     shape_.width = 0;
+    settings_.own_epsilon = "head-eps";
   }
 
   std::unique_ptr<SequenceModel<float>> read(const Task& task) && {
@@ -650,7 +651,7 @@ void describe_mlstm(StockShape& shape, const StockDict& layer, Settings& setting
   shape.numbers["values"] = layer.part("v.weight", layer.extent("v.weight", 2, 0), heads);
   shape.numbers["cap"] = settings.real("cap", 15, true);
   shape.numbers["eps"] = settings.real("eps", 1e-6);
-  take_epsilon(shape, settings, 1e-6, "head-eps", "norm-eps");
+  take_epsilon(shape, settings, 1e-6, "head-eps", settings.own_epsilon);
   if (is_stack) shape.logit_cap = settings.real("logit-cap", 30, true);
 }
 
@@ -665,8 +666,6 @@ void describe_m2rnn(StockShape& shape, const StockDict& layer, Settings& setting
   };
   const std::uint32_t q = shared("q-heads"), k = shared("k-heads"), v = shared("v-heads"), f = shared("f-heads"),
                       rows = layer.extent("input_projection.weight", 2, 0), others = v * values + f + heads * values;
-  if (f != 1 && f != heads) throw InputError("--with", "f-heads: there is one, or one for every head");
-  if (v != 1 && v != heads && layer.has("D")) throw InputError("--with", "v-heads: beside D there is one, or all");
   if (rows <= others) layer.fail("input_projection.weight", "it has no rows for queries and keys");
   shape.width = layer.extent("input_projection.weight", 2, 1);
   shape.numbers["heads"] = heads;
@@ -686,7 +685,7 @@ void describe_slstm(StockShape& shape, const StockDict& layer, Settings& setting
   shape.numbers["heads"] = heads;
   shape.numbers["cuda"] = rows < layer.extent(kernel, 3, 2);
   take_taps(shape, layer, "conv1d.conv.weight");
-  shape.numbers["head-eps"] = settings.real("norm-eps", 1e-5);
+  shape.numbers["head-eps"] = settings.real(settings.own_epsilon, 1e-5);
   layer.part("group_norm.weight", shape.width, heads);
 }
 
@@ -779,23 +778,17 @@ std::unique_ptr<SequenceModel<float>> read_model(const TensorFile& tensors, cons
   return model;
 }
 
-/// Every number of the model is one of the file's, or stands for what the module does not have: tensors whose numbers are
-/// their own places, and a half, show which.
+/// Every number of the model is one of the file's, or stands for what the module does not have: tensors of halves, a
+/// number that stands for nothing, show which.
 void fix_others(SequenceModel<float>& model, TensorFile tensors, const ImportOptions& options, const Task& task,
                 const std::string& where) {
-  constexpr std::size_t kMaxNumbers = std::size_t{1} << 23;  // that fp32 counts in halves
-  std::size_t count = 0;
-  for (auto& [name, tensor] : tensors.tensors) {
-    std::vector<float> places(tensor.elements());
-    for (float& place : places) place = static_cast<float>(count++) + 0.5F;
-    tensor = make_tensor(std::move(places), tensor.shape);
-  }
-  if (count >= kMaxNumbers) return;
+  constexpr float kOfFile = 0.5;
+  for (auto& [name, tensor] : tensors.tensors)
+    tensor = make_tensor(std::vector<float>(tensor.elements(), kOfFile), tensor.shape);
   const auto shown = read_model(tensors, options, task, where);
   const std::span<const float> numbers = shown->parameters();
-  const auto is_of_file = [&](std::size_t i) { return numbers[i] - std::floor(numbers[i]) == 0.5F; };
   for (std::size_t first = 0, end = 0; first < numbers.size(); first = std::max(end, first + 1)) {
-    for (end = first; end < numbers.size() && !is_of_file(end);) ++end;
+    for (end = first; end < numbers.size() && numbers[end] != kOfFile;) ++end;
     if (end > first) model.fix(first, end - first);
   }
 }

@@ -108,6 +108,10 @@ struct Spectrum {
   std::uint64_t coordinates = 0, alive = 0;
 };
 
+/// Where there are no coordinates.
+inline constexpr const char* kNoMatrices =
+    "its letters act by no matrices that krohn takes, as in nonlinear cells and layers of other libraries";
+
 /// The data of a spectrum, block by block: the letters' matrices, [letter][block]; what reads the state, with a
 /// column a coordinate; states that weigh the modes, a column each; and the mean states of the automaton less their
 /// mean.

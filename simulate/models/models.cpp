@@ -184,15 +184,17 @@ void fix_numbers(SequenceModel<float>& model, const TensorFile& file, const std:
   const auto found = file.metadata.find("fixed");
   if (found == file.metadata.end()) return;
   const std::size_t all = model.parameters().size();
+  std::size_t end = 0;  // of those before
   for (std::string_view text = found->second; !text.empty();) {
     const std::string_view part = text.substr(0, text.find(','));
     text.remove_prefix(std::min(text.size(), part.size() + 1));
     const std::size_t plus = std::min(part.find('+'), part.size());
     const auto first = number_in<std::size_t>(part.substr(0, plus)),
                count = number_in<std::size_t>(part.substr(std::min(plus + 1, part.size())));
-    if (!first || !count || *first > all || *count > all - *first)
+    if (!first || !count || *first < end || *first > all || *count > all - *first)
       throw InputError(path, fmt::format("metadata \"fixed\": \"{}\" are no numbers of the model", visible(part)));
     model.fix(*first, *count);
+    end = *first + *count;
   }
 }
 
@@ -208,7 +210,7 @@ void save_model(const std::string& task, const SequenceModel<float>& model, cons
   write_safetensors(file_of(task, model, metadata), path);
 }
 
-TrainedModel load_model(const std::string& path) {
+TrainedModel load_model(const std::string& path) try {
   const FloatEnvironment environment;
   const TensorFile file = read_safetensors(path);
   const std::string format = text_of(file, "format", path);
@@ -225,6 +227,9 @@ TrainedModel load_model(const std::string& path) {
   for (const float number : trained.model->parameters())
     if (!std::isfinite(number)) throw InputError(path, "holds a number that is not finite");
   return trained;
+} catch (const InputError& error) {
+  if (std::string_view(error.what()).starts_with(path)) throw;
+  throw InputError(path, error.what());
 }
 
 namespace {
@@ -280,12 +285,13 @@ std::vector<ModelFamily> model_families() {
       {"lstm:…", "long short-term memory, as torch.nn.LSTM", "Hochreiter & Schmidhuber 1997"}};
   for (const StockKind& kind : stock_kinds()) {
     if (kind.complete == nullptr) continue;
-    std::string pattern = fmt::format("{}:layers=L,width=D,mlp=UNITS,bare", kind.name.substr(kind.name.find('-') + 1));
-    for (const StockNumber& number : kind.numbers)
-      if (number.type == StockNumber::Type::kSize)
-        pattern += fmt::format(",{}=N", number.name);
-      else if (number.type == StockNumber::Type::kFlag)
-        pattern += fmt::format(",{}", number.name);
+    std::string pattern = fmt::format("{}:layers=L,width=D,mlp=UNITS,bare,norm-eps=X,logit-cap=X",
+                                      kind.name.substr(kind.name.find('-') + 1));
+    for (const auto& [name, usual, type] : kind.numbers)
+      pattern += fmt::format(",{}{}", name,
+                             type == StockNumber::Type::kSize   ? "=N"
+                             : type == StockNumber::Type::kReal ? "=X"
+                                                                : "");
     families.push_back({std::move(pattern), std::string(kind.description), std::string(kind.source)});
   }
   for (const UsualName& each : kUsualNames)

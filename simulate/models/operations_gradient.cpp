@@ -129,12 +129,12 @@ OperationsGradient<Real>::OperationsGradient(const Operations& operations, const
   letter_values_.assign(letters_.size, Real{0});
   for (std::uint32_t list = 0; list < count; ++list)
     if (fixed_.has(list)) std::ranges::copy(lists_.values(list), fixed_values_.begin() + fixed_.first[list]);
-  for (Letter letter = 0; letter < letters; ++letter) {
-    lists_.read_token(letter, wanted_);
+  for (std::size_t lane = 0; lane < letters_.lanes; ++lane) {  // those left over are the last letter's: finite, as it is
+    if (lane < letters) lists_.read_token(static_cast<Letter>(lane), wanted_);
     for (std::uint32_t list = 0; list < count; ++list)
       if (letters_.has(list))
         for (std::size_t i = 0; i < lists_.size(list); ++i)
-          letter_values_[letters_.first[list] + i * letters_.lanes + letter] = lists_.values(list)[i];
+          letter_values_[letters_.first[list] + i * letters_.lanes + lane] = lists_.values(list)[i];
   }
 }
 

@@ -32,6 +32,11 @@ void require_fit(const StockShape& shape, const ModelParts& parts) {
   for (const auto& [name, heads] : shape.numbers)
     if (name.ends_with("-heads") && shape.count("heads") % static_cast<std::size_t>(heads) != 0)
       parts.refuse(fmt::format("{} {} do not divide {} heads", heads, name, shape.count("heads")));
+  const auto is_between = [&](const char* name) {
+    return has(name) && shape.count(name) != 1 && shape.count(name) != shape.count("heads");
+  };
+  if (is_between("f-heads") || (is_between("v-heads") && shape.count("skip") != 0))
+    parts.refuse("of f-heads, and beside skip of v-heads, there is one, or one for every head");
   for (const StockStep& step : stock_steps(shape))
     if (shape.kind == "stock-slstm" && step.kind == StockStep::Kind::kLayer && step.taken % shape.count("heads") != 0)
       parts.refuse(fmt::format("{} heads do not divide a width of {}", shape.count("heads"), step.taken));
@@ -83,7 +88,7 @@ StockShape parse_stock_shape(std::string_view text) {
     else if (number.type == StockNumber::Type::kReal)
       given = parts.positive(number.name, 1e6);
     else
-      given = parts.count(number.name, number.name == "taps" ? 0 : 1, 1 << 16);
+      given = parts.count(number.name, number.usual == 0 ? 0 : 1, 1 << 16);
     if (given) shape.numbers.emplace(number.name, *given);
   }
   parts.require_all_taken();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "krohn/constructions/network/network.h"
+#include "krohn/groups/base/error.h"
 
 namespace krohn {
 
@@ -52,7 +53,7 @@ class OperationsBuilder {
 
   List tensor(const std::string& name, Size size) { return add({"tensor", name}, size); }
   List numbers(std::vector<double> numbers, Size times = 1) {
-    const Size size = numbers.size() * times;
+    const Size size = fit(numbers.size() * times);
     return add({"numbers", {}, std::move(numbers), narrow(times)}, size);
   }
   List memory(Size size) { return add({"memory", {}, {}, narrow(size)}, size); }
@@ -64,7 +65,7 @@ class OperationsBuilder {
   List make(const char* what, const std::vector<Size>& shape, std::vector<View> of, Size terms = 0) {
     Size size = 1;
     for (const Size extent : shape) size *= extent;
-    return add({what, {}, {}, 0, narrow(shape), narrow(terms), std::move(of)}, size);
+    return add({what, {}, {}, 0, narrow(shape), narrow(terms), std::move(of)}, fit(size));
   }
   /// Number by number; a list of one number beside longer ones stands for as many of it.
   List each(const char* what, List a) { return make(what, {a.size}, {view(a, {1})}); }
@@ -119,6 +120,11 @@ class OperationsBuilder {
   Operations operations;
 
  private:
+  static Size fit(Size size) {
+    if (size > Size{1} << 28)
+      throw LimitError("a model that computes or remembers a list of more than 2^28 numbers; make its heads, keys or values smaller");
+    return size;
+  }
   static std::uint32_t narrow(Size number) { return static_cast<std::uint32_t>(number); }
   static std::vector<std::uint32_t> narrow(const std::vector<Size>& numbers) {
     std::vector<std::uint32_t> result;

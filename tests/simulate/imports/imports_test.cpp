@@ -230,10 +230,14 @@ TEST_CASE("numbers that a file does not have are fixed, and stay so in files") {
       "steps.0.weight: 2 of 2; steps.0.bias: 2 of 2; steps.1.bias_ih: 2 of 2; steps.1.bias_hh: 2 of 2; "
       "head.weight: 2 of 4; head.bias: 2 of 2; ";
   CHECK(fixed_of(*model) == wanted);
+  TensorFile large = tensors;  // more numbers than fp32 counts in halves, of letters that the language lacks
+  large.tensors["emb.weight"] = make_tensor(std::vector<float>(1 << 23, 1), {1 << 22, 2});
+  options.tokens = {0, 1, 2};
+  CHECK(fixed_of(*import_model(large, options, task(), "m.safetensors")) == wanted);
   const std::string path = std::string(KROHN_TEST_TMP) + "/fixed.safetensors";
   save_model("t", *model, path);
   CHECK(fixed_of(*load_model(path).model) == wanted);
-  for (const char* text : {"1", "+", "3+99", "99+1", "1+2,", "x+1", "1+2;3"}) {
+  for (const char* text : {"1", "+", "3+99", "99+1", "1+2,", "x+1", "1+2;3", "1+2,2+1"}) {
     save_model("t", *model, path, {{"other", text}});
     TensorFile file = read_safetensors(path);
     file.metadata["fixed"] = text;
@@ -809,6 +813,14 @@ TEST_CASE("the ε of norms is the one that is said, or torch.nn.LayerNorm's") {
   CHECK(import_model(file, options_of(sequential), task(), "m")->name() == usual->name());
   sequential.settings["norm-eps"] = 0;
   CHECK(contains(refusal(file, options_of(sequential)), "norm-eps=0 is not a number above 0"));
+  // A layer's own norm is another one.
+  const TensorFile layer = golden("slstm").tensors;
+  const auto named = [&](const Settings& settings) {
+    const ImportOptions options{.kind = "slstm", .settings = settings, .modules = {"embed", "layer", "layer-norm", "head"}};
+    return import_model(layer, options, task(), "m")->name();
+  };
+  CHECK(!contains(named({{"norm-eps", 1e-3}}), "head-eps"));
+  CHECK(contains(named({{"norm-eps", 1e-3}, {"head-eps", 1e-4}}), "norm-eps=0.001,heads=2,taps=3,head-eps=0.0001"));
 }
 
 TEST_CASE("a layer norm of equal numbers gives its bias") {

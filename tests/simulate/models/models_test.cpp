@@ -570,7 +570,8 @@ const std::vector<const char*> kModels = {
     "lstm:hidden=3,inputs=2", "lstm:layers=2,hidden=3,one-hot", "mamba2:width=3,heads=2,states=2,taps=2",
     "gated-deltanet:width=4,negative,mlp=3", "delta:bare,width=3,heads=1,reflections=2,taps=0",
     "gla:width=4,rank=2,bare", "mlstm:width=4,layers=2", "slstm:width=4,taps=2",
-    "rwkv7:layers=2,width=4,decay-rank=2,rate-rank=2,gate-rank=2", "m2rnn:width=4,q-heads=1,bare"};
+    "rwkv7:layers=2,width=4,decay-rank=2,rate-rank=2,gate-rank=2", "m2rnn:width=4,q-heads=1,bare",
+    "stock-gru:width=3,forward=linear-4/gelu/layer-3"};
 
 /// Positions first … first + count − 1 of a batch.
 TrainingBatch part_of(const TrainingBatch& batch, std::uint32_t first, std::uint32_t count) {

@@ -108,7 +108,7 @@ Json spectrum_data(const RunQuestion& question, const std::string& file, const F
   const ComparedModel learned =
       compared_model(question.subject, load_machine(file, question.reading, widest_precision(file)));
   if (learned.spectrum.coordinates == 0)
-    return absent("its letters act by no matrices, as in nonlinear cells, so that there are no eigenvalues");
+    return absent(kNoMatrices);
   const ComparedModel exact = compared_model(exact_one->provenance.construction, *exact_one);
   const std::vector<LetterComparison> letters = compare_letters(learned, exact, kLeastWeight);
   Json rows = letters_to_json(letters);

@@ -20,6 +20,7 @@
 #include "krohn/simulate/learned/initialise_model.h"
 #include "krohn/simulate/models/cell_model.h"
 #include "krohn/simulate/models/models.h"
+#include "krohn/simulate/tasks/tasks.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/tasks_written.h"
 #include "tools/krohn/progress.h"
@@ -84,8 +85,8 @@ void add_training_options(Verb& verb, TrainArguments& options) {
   verb.add_option("--smoothing", training.smoothing, "Probability that targets spread over all labels")
       .between(0.0, 0.9);
   verb.add_option("--contract", training.contract,
-                  "Of rnn, gru and lstm: weight by which two readings with noise are drawn together (3 to 10 are "
-                  "tried), beside a term that keeps a GRU's update gates open; 0: off")
+                  "Of cells and layers of other libraries: weight by which two readings with noise are drawn together (3 to "
+                  "10 are tried), beside a term that keeps a bare GRU's update gates open; 0: off")
       .between(0.0, 1e6);
   add_count(verb, "--samples", training.samples, "Train on so many samples again and again; 0: on new ones");
   add_optional_count(verb, "--sample-seed", training.sample_seed,
@@ -223,7 +224,15 @@ struct Start {
   std::unique_ptr<SequenceModel<float>> model = {};  ///< or a trained model
 };
 
-Start read_start(const TrainArguments& options) {
+/// The rows of a trained model are letters and answers by their number; other names are no matter.
+void require_order(std::span<const std::string> own, std::span<const std::string> wanted, const char* what,
+                   const TrainArguments& options) {
+  if (own.size() != wanted.size() || (!std::ranges::equal(own, wanted) && std::ranges::is_permutation(own, wanted)))
+    throw InputError("--init", fmt::format("{} was made for other {} than {} has, or for these in another order",
+                                           visible(options.init), what, visible(options.task)));
+}
+
+Start read_start(const TrainArguments& options, const Task& task) {
   if (options.init.empty()) {
     if (options.perturb > 0) throw InputError("--perturb", "there is nothing to perturb without --init");
     return {};
@@ -231,7 +240,13 @@ Start read_start(const TrainArguments& options) {
   const std::string file = file_of_run(options.init);
   std::string name = "sha256:" + sha256(read_file(file)).substr(0, 16);
   if (options.perturb > 0) name += fmt::format("+{}", options.perturb);
-  if (is_trained_model(file)) return {name, std::nullopt, load_model(file).model};
+  if (is_trained_model(file)) {
+    TrainedModel trained = load_model(file);
+    const auto own = restored_task(trained.task, trained.metadata, options.reading, file);
+    require_order(own->alphabet().names(), task.alphabet().names(), "letters", options);
+    require_order(own->labels(), task.labels(), "answers", options);
+    return {name, std::nullopt, std::move(trained.model)};
+  }
   return {name, load_network(file)};
 }
 
@@ -306,7 +321,7 @@ std::vector<RateAndSeed> rates_and_seeds(const TrainArguments& options) {
 }
 
 std::vector<TrainingJob> make_jobs(const TrainArguments& options, const Task& task, std::span<const RateAndSeed> runs) {
-  const Start start = read_start(options);
+  const Start start = read_start(options, task);
   std::vector<TrainingJob> jobs;
   for (const auto& [rate, seed] : runs) jobs.push_back(make_job(options, task, start, rate, seed));
   return jobs;

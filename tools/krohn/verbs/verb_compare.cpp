@@ -117,7 +117,7 @@ void report_comparison(const CompareArguments& options, const Spectrum& learned,
                        const std::vector<LetterComparison>& letters) {
   fmt::print("{} against {}\n", visible(options.learned), visible(options.exact));
   if (learned.coordinates == 0) {
-    fmt::print("its letters act by no matrices, as in nonlinear cells, so that there are no eigenvalues to compare\n");
+    fmt::print("{}, so that there are no eigenvalues to compare\n", kNoMatrices);
     return;
   }
   std::vector<std::vector<std::string>> rows = {
@@ -182,12 +182,12 @@ int compare(const CompareArguments& options) {
                       exact = load_compared(options.exact, options.reading);
   if (exact.spectrum.coordinates == 0)
     throw InputError(options.exact,
-                     "its letters act by no matrices, as in nonlinear cells, so that it has no "
-                     "eigenvalues to compare with; `krohn compile` writes networks that have");
+                     fmt::format("{}, so that there are no eigenvalues to compare with; `krohn compile` writes networks "
+                                 "that have them",
+                                 kNoMatrices));
   const std::vector<LetterComparison> letters = compare_letters(learned, exact, options.weight);
   if (!options.plot.empty() && learned.spectrum.coordinates == 0)
-    throw InputError(
-        "--plot", fmt::format("the letters of {} act by no matrices, so that there is nothing to draw", learned.name));
+    throw InputError("--plot", fmt::format("{}: {}, so that there is nothing to draw", learned.name, kNoMatrices));
   const std::optional<Failure> failure = failure_of(options);
   const std::optional<Word> different = different_answer(learned.automaton, exact.automaton);
   if (!options.plot.empty()) write_plot(comparison_plot(learned, exact, letters, options.weight), options.plot);
