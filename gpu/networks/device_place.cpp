@@ -21,11 +21,29 @@ Certificate DevicePlace::search_pairs(const Network& network, const CertifyOptio
       [&] { return ProvingPlace::search_pairs(network, options); });
 }
 
+namespace {
+
+// One word takes a device longer than the processor, which reads a letter in a tenth of the time.
+constexpr std::uint64_t kManyWords = 128;
+
+}  // namespace
+
+WordReading DevicePlace::word_reading(const ReadModel& model, unsigned threads) const {
+  const WordReading here = ProvingPlace::word_reading(model, threads);
+  return on_device(
+      insists_, note_,
+      [&]() -> WordReading {
+        return [here, there = krohn::word_reading(Place::kDevice, model, here)](std::span<const Word> words,
+                                                                                const HeardAnswer& heard) {
+          (words.size() < kManyWords ? here : there)(words, heard);
+        };
+      },
+      [&] { return here; });
+}
+
 std::optional<RandomFailure> DevicePlace::first_failure(
     const ReadModel& model, const RandomTest& asked,
     const std::function<void(std::uint64_t, std::uint64_t)>& told) const {
-  // One word takes a device longer than the processor, which reads a letter in a tenth of the time.
-  constexpr std::uint64_t kManyWords = 128;
   const auto here = [&] { return ProvingPlace::first_failure(model, asked, told); };
   if (asked.words < kManyWords) {
     if (insists_)

@@ -27,6 +27,7 @@ class DevicePlace final : public ProvingPlace {
   std::optional<RandomFailure> first_failure(
       const ReadModel& model, const RandomTest& asked,
       const std::function<void(std::uint64_t, std::uint64_t)>& told) const override;
+  WordReading word_reading(const ReadModel& model, unsigned threads) const override;
   /// Samples of the words from `first` on (simulate/evaluate/lanes/sample.h).
   SampleReport sample_from(std::uint64_t first, const Network& network, ArithmeticName arithmetic,
                            const SampleOptions& options) const;

@@ -6,10 +6,10 @@
 
 #include "krohn/gpu/device/device.h"
 #include "krohn/groups/base/float_environment.h"
+#include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/operations/operations_reader.h"
 #include "krohn/simulate/operations/plan.h"
 #include "krohn/simulate/prove/pairs/certify_reader.h"
-#include "krohn/simulate/prove/place.h"
 
 namespace krohn {
 namespace {
@@ -128,6 +128,22 @@ class Reader final : public OperationWordsReader {
     const std::uint64_t bytes = (std::uint64_t{job_.model.memory} + (is_roomy_ ? 0 : job_.model.own)) * sizeof(Real);
     return std::clamp<std::uint64_t>(kMaxBytes / std::max<std::uint64_t>(bytes, 1), words_of_block(), kMaxWords);
   }
+
+  void give(std::span<const Word> words) override {
+    std::vector<std::uint32_t> letters;
+    std::vector<std::uint64_t> begins{0};
+    for (const Word& word : words) {
+      letters.insert(letters.end(), word.begin(), word.end());
+      begins.push_back(letters.size());
+    }
+    given_ = Buffer<std::uint32_t>(place_, letters);
+    given_at_ = Buffer<std::uint64_t>(place_, begins);
+    said_ = Buffer<std::uint32_t>(place_, letters.size());
+    job_.plan.given = given_.data();
+    job_.plan.given_at = given_at_.data();
+    job_.plan.said = said_.data();
+  }
+  std::vector<Output> said() const override { return said_.values(); }
 
   void start(std::uint64_t first, std::uint64_t words) override {
     blocks_ = (words + words_of_block() - 1) / words_of_block();
@@ -342,6 +358,8 @@ class Reader final : public OperationWordsReader {
       buffers_;
   Buffer<Real> memories_{place_}, own_{place_};
   Buffer<WordRecord> records_{place_};
+  Buffer<std::uint32_t> given_{place_}, said_{place_};
+  Buffer<std::uint64_t> given_at_{place_};
   OperationWords<Real, kIsBf16> job_;
   std::vector<Range> watched_;
   std::uint64_t blocks_ = 0, products_ = 1;
@@ -420,13 +438,21 @@ WordCounts count_answers(Place place, const Operations& operations, const Tensor
   return counts;
 }
 
-std::optional<RandomFailure> first_failure(Place place, const ReadModel& model, const RandomTest& asked,
-                                           const std::function<void(std::uint64_t, std::uint64_t)>& told) {
+namespace {
+
+std::unique_ptr<OperationWordsReader> words_of(Place place, const ReadModel& model, std::uint64_t seed,
+                                               const WordLayout& layout) {
   if (!model.operations || model.tensors == nullptr)
     throw NotOnDevice("devices read models by their operations, and this one has none; take --device cpu");
+  return operation_words(place, *model.operations, *model.tensors, drawn_tokens(model.tracked, seed), layout);
+}
+
+}  // namespace
+
+std::optional<RandomFailure> first_failure(Place place, const ReadModel& model, const RandomTest& asked,
+                                           const std::function<void(std::uint64_t, std::uint64_t)>& told) {
   const FloatEnvironment environment;
-  const auto reader =
-      operation_words(place, *model.operations, *model.tensors, drawn_tokens(model.tracked, asked.seed));
+  const auto reader = words_of(place, model, asked.seed, {});
   std::optional<RandomFailure> failure;
   const auto take = [&](RandomFailure found) {
     if (!failure || found.at < failure->at || (found.at == failure->at && found.word < failure->word)) failure = found;
@@ -462,6 +488,45 @@ std::optional<RandomFailure> first_failure(Place place, const ReadModel& model, 
     if (const auto at = read_here(word, failure ? failure->at : asked.length)) take({*at, word});
   }
   return failure;
+}
+
+WordReading word_reading(Place place, const ReadModel& model, const WordReading& here, const WordLayout& layout) {
+  const std::shared_ptr<OperationWordsReader> there = words_of(place, model, 0, layout);
+  return [there, model, here](std::span<const Word> words, const HeardAnswer& heard) {
+    const FloatEnvironment environment;
+    std::size_t longest = 0;
+    for (const Word& word : words) longest = std::max(longest, word.size());
+    std::vector<bool> is_left(words.size(), false);
+    there->give(words);
+    read_in_pieces(
+        *there, words.size(), longest, [](auto, auto) { Interruption::check(), TimeLimit::check(); },
+        [&](std::uint64_t first, const std::vector<WordRecord>& records) {
+          for (std::uint64_t i = 0; i < records.size(); ++i) is_left[first + i] = records[i].is_left;
+          return longest;
+        });
+    const std::vector<Output> said = there->said();
+    std::vector<Word> left;
+    std::vector<std::size_t> left_numbers;
+    const TrackedAutomaton& tracked = model.tracked;
+    auto answers = said.begin();
+    for (std::size_t i = 0; i < words.size(); answers += static_cast<std::ptrdiff_t>(words[i++].size())) {
+      if (is_left[i]) {
+        left.push_back(words[i]);
+        left_numbers.push_back(i);
+        continue;
+      }
+      State state = tracked.automaton.initial();
+      bool is_wanted = heard(i, 0, state, model.reader.answer_at_start().output);
+      for (std::size_t t = 0; is_wanted && t < words[i].size(); ++t) {
+        state = tracked.automaton.next(state, words[i][t]);
+        is_wanted = tracked.wanted[state] != TrackedAutomaton::kNoSuchWord &&
+                    heard(i, t + 1, state, answers[static_cast<std::ptrdiff_t>(t)]);
+      }
+    }
+    here(left, [&](std::size_t word, std::size_t t, State state, Output answer) {
+      return heard(left_numbers[word], t, state, answer);
+    });
+  };
 }
 
 }  // namespace krohn

@@ -92,6 +92,7 @@ struct OperationWords {
   struct Word {
     PlanReader stream;
     WordRecord record;
+    std::uint64_t at = 0, end = 0;  ///< of its letters among those that are given
   };
 
   /// The size of the memory that the threads of a block share.
@@ -188,6 +189,10 @@ struct OperationWords {
       record = records[number];
     }
     room.words[word] = {PlanReader(plan, first_word + number, record.drawn), record};
+    if (plan.said != nullptr && number < words) {
+      room.words[word].at = plan.given_at[first_word + number] + record.read;
+      room.words[word].end = plan.given_at[first_word + number + 1];
+    }
     room.is_left[word] = record.is_left ? 1 : 0;
     room.rows[((begin & 1) << shift) + word] = begin < end ? draw(room.words[word]) : 0;
   }
@@ -200,6 +205,12 @@ struct OperationWords {
   /// The row of the next token. The automaton reads it, too.
   KROHN_HOST_DEVICE std::uint32_t draw(Word& word) const {
     WordRecord& record = word.record;
+    if (plan.said != nullptr) {
+      record.has_ended = record.has_ended || word.at == word.end;
+      if (record.has_ended) return 0;
+      ++record.read;
+      return model.letters[plan.given[word.at++]];
+    }
     for (std::uint32_t tries = 0; tries < kTries && !record.has_ended; ++tries) {
       const std::uint32_t letter = word.stream.next(plan);
       ++record.drawn;
@@ -216,8 +227,13 @@ struct OperationWords {
   /// The answer after the token read last, where it is asked for.
   KROHN_HOST_DEVICE void judge(const Room& room, std::uint32_t word, std::uint32_t row) const {
     WordRecord& record = room.words[word].record;
+    if (record.has_ended || room.is_left[word] != 0) return;
+    if (plan.said != nullptr) {
+      plan.said[room.words[word].at - 1] = answer(room, word, row);
+      return;
+    }
     const std::uint32_t wanted = plan.outputs[record.oracle];
-    if (record.has_ended || room.is_left[word] != 0 || wanted == TrackedAutomaton::kNotAsked) return;
+    if (wanted == TrackedAutomaton::kNotAsked) return;
     ++record.due;
     const std::uint32_t said = answer(room, word, row);
     if (said != kNoLogit && said == wanted)

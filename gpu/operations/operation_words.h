@@ -6,13 +6,14 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/gpu/device/place.h"
 #include "krohn/gpu/operations/operation_words.cuh"
+#include "krohn/simulate/prove/place.h"
 #include "krohn/simulate/prove/claims/operations.h"
-#include "krohn/simulate/prove/verify.h"
 #include "krohn/simulate/tasks/tasks.h"
 
 namespace krohn {
@@ -36,6 +37,11 @@ class OperationWordsReader {
  public:
   virtual ~OperationWordsReader() = default;
   virtual std::uint64_t words_at_once() const = 0;
+  /// Words that are read from now on instead of those that are drawn.
+  virtual void give(std::span<const Word> words) = 0;
+  /// The place of the greatest logit after each of their letters, one word behind another; LetterReader::kNoAnswer
+  /// where there is none. Of a word that is left anything.
+  virtual std::vector<Output> said() const = 0;
   /// Puts words first … first + words − 1 at their beginning.
   virtual void start(std::uint64_t first, std::uint64_t words) = 0;
   /// The next tokens of all words.
@@ -71,5 +77,10 @@ DrawnTokens drawn_tokens(const TrackedAutomaton& tracked, std::uint64_t seed);
 /// operation_words, and NotOnDevice for a model without operations.
 std::optional<RandomFailure> first_failure(Place place, const ReadModel& model, const RandomTest& asked,
                                            const std::function<void(std::uint64_t, std::uint64_t)>& told = {});
+
+/// simulate/prove/place.h's reading of given words; those that leave the format's numbers are read `here`. Throws as
+/// first_failure, at once or while it reads.
+WordReading word_reading(Place place, const ReadModel& model, const WordReading& here,
+                         const WordLayout& layout = {});
 
 }  // namespace krohn

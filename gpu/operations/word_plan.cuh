@@ -41,6 +41,11 @@ struct PlacedPlan {
   const std::uint32_t *next = nullptr, *outputs = nullptr;
   std::uint32_t oracle_letters = 0, initial = 0;
   std::uint64_t seed = 0;
+  /// Words that are given instead, where they are: their letters one word behind another, and where each word begins,
+  /// and the last ends; what is said after every letter is written.
+  const std::uint32_t* given = nullptr;
+  const std::uint64_t* given_at = nullptr;
+  std::uint32_t* said = nullptr;
 
   KROHN_HOST_DEVICE std::uint64_t tokens() const { return before_count + content + after_count; }
   /// An answer is due after token `at`.

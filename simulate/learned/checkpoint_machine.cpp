@@ -20,23 +20,30 @@ class CheckpointMachine : public TrainedReader {
   CheckpointMachine(Checkpoint checkpoint, Precision precision)
       : checkpoint_(std::move(checkpoint)),
         model_(checkpoint_, precision),
-        reader_(checkpoint_reader(checkpoint_, model_)) {
+        read_(subject_of(checkpoint_, model_)) {
     const Dfa& automaton = *checkpoint_.automaton;
     for (State state = 0; state < automaton.states(); ++state)
       if (checkpoint_.tokens.of_state[state] != TokenTable::kNone)
         output_of_.emplace(checkpoint_.tokens.of_state[state], automaton.output(state));
   }
 
-  Letter letters() const override { return reader_->letters(); }
-  Memory start() const override { return reader_->start(); }
-  Answer answer_at_start() const override { return said(reader_->answer_at_start()); }
+  Letter letters() const override { return read_.reader.letters(); }
+  Memory start() const override { return read_.reader.start(); }
+  Answer answer_at_start() const override { return said(read_.reader.answer_at_start()); }
   Answer step(Letter letter, Memory& memory, bool asked) const override {
-    return said(reader_->step(letter, memory, asked));
+    return said(read_.reader.step(letter, memory, asked));
   }
   void step_many(std::span<const Letter> letters, std::span<Memory> memories, bool asked,
                  std::span<Answer> answers) const override {
-    reader_->step_many(letters, memories, asked, answers);
+    read_.reader.step_many(letters, memories, asked, answers);
     for (Answer& answer : answers) answer = said(answer);
+  }
+  ReadModel reading(const TrackedAutomaton& tracked) const override {
+    return {.reader = read_.reader, .tracked = tracked, .operations = read_.operations, .tensors = read_.tensors};
+  }
+  Output meaning(Output answer) const override {
+    const auto found = output_of_.find(answer);
+    return found != output_of_.end() ? found->second : kNoAnswer;
   }
 
   bool is_homogeneous() const override { return false; }
@@ -91,14 +98,13 @@ class CheckpointMachine : public TrainedReader {
   std::size_t numbers() const { return std::size_t{model_.config().key_dim} * model_.config().value_dim; }
 
   Answer said(Answer answer) const {
-    const auto found = output_of_.find(answer.output);
-    if (found != output_of_.end()) return {found->second, answer.margin};
+    if (const Output output = meaning(answer.output); output != kNoAnswer) return {output, answer.margin};
     return {.missing = answer.output == kNoAnswer ? answer.missing : Missing::kOther};
   }
 
   Checkpoint checkpoint_;
   CheckpointModel model_;
-  std::unique_ptr<LetterReader> reader_;
+  ReadModel read_;
   std::map<std::uint32_t, Output> output_of_;  ///< by token
 };
 
@@ -150,12 +156,11 @@ Extraction extract_checkpoint(const TrainedReader& machine, const Task& task, co
   names.emplace_back(kNoAnswerName);
   const std::optional<Dfa> exact = tabulated(machine, own, names, options);
   if (!exact) return extract_trained(machine, task, options);
-  const OutputOracle ask = [&](std::span<const Letter> word, std::span<Output> outputs) {
-    State state = exact->initial();
-    outputs[0] = exact->output(state);
-    for (std::size_t t = 0; t < word.size(); ++t) {
-      state = exact->next(state, word[t]);
-      outputs[t + 1] = exact->output(state);
+  const WordsOracle ask = [&](std::span<const Word> words, const Heard& heard) {
+    for (std::size_t word = 0; word < words.size(); ++word) {
+      State state = exact->initial();
+      for (std::size_t t = 0; heard(word, t, exact->output(state)) && t < words[word].size(); ++t)
+        state = exact->next(state, words[word][t]);
     }
   };
   Extraction extraction = extract_by_asking(own.alphabet(), names, ask, options, &*exact);

@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
+#include <memory>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 #include "krohn/automata/operations/minimise.h"
@@ -12,6 +16,7 @@
 #include "krohn/groups/base/float_environment.h"
 #include "krohn/groups/base/random.h"
 #include "krohn/groups/base/time_limit.h"
+#include "krohn/simulate/arithmetic/parallel_for.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/pairs/network_machine.h"
 #include "krohn/simulate/run/letter_reader.h"
@@ -137,7 +142,7 @@ void AutomatonLearner::refine(std::span<const Letter> word) {
 namespace {
 
 constexpr std::uint64_t kMaxShortWords = 20'000;      ///< of one length, tried one by one
-constexpr std::size_t kPiece = std::size_t{1} << 20;  ///< letters between looks at whether to stop
+constexpr std::size_t kPiece = 256;                   ///< letters of a word between looks at whether to stop
 constexpr std::uint64_t kMaxPowers = 2'000;           ///< words whose powers are tried
 constexpr std::uint64_t kLongestDetour = 4;
 constexpr std::uint64_t kPowerLetters = 4'000'000;  ///< of all powers past the length
@@ -163,32 +168,55 @@ void for_each_word(Letter letters, std::uint64_t length, const Use& use) {
 
 enum class Wanted { kAnyDisagreement, kShortestDisagreement };
 
-/// Holds the learner's guess against the machine, word by word.
+/// Holds the learner's guess against the machine: many words at once, and with what comes of them one after another.
 class Comparison {
  public:
-  Comparison(const OutputOracle& machine, const AutomatonLearner& guess, Wanted wanted, const ExtractOptions& options,
-             std::uint64_t& letters_read)
-      : machine_(machine), guess_(guess), wanted_(wanted), options_(options), letters_read_(letters_read) {}
+  Comparison(const WordsOracle& machine, const AutomatonLearner& guess, Wanted wanted, const ExtractOptions& options)
+      : machine_(machine),
+        guess_(guess),
+        wanted_(wanted),
+        options_(options),
+        at_once_(wanted == Wanted::kAnyDisagreement ? kFirstWords : kMostWords) {}
 
-  /// Letters are not read past those of the shortest disagreement so far, or at all once any is enough.
-  void read(std::span<const Letter> word) {
+  void read(Word word) {
     if (found_ && wanted_ == Wanted::kAnyDisagreement) return;
-    if (found_) word = word.first(std::min(word.size(), found_->size() - 1));
-    outputs_.resize(word.size() + 1);
-    machine_(word, outputs_);
-    ++words_;
-    letters_ += word.size();
-    letters_read_ += word.size();
-    TimeLimit::check();
-    if (options_.progress) options_.progress(letters_read_);
-    State state = 0;
-    for (std::size_t t = 0;; ++t) {
-      if (outputs_[t] != guess_.output(state)) {
-        found_ = Word(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(t));
-        return;
-      }
-      if (t == word.size()) return;
-      state = guess_.next(state, word[t]);
+    waiting_letters_ += word.size();
+    waiting_.push_back(std::move(word));
+    if (waiting_.size() == (options_.at_once > 0 ? options_.at_once : at_once_) || waiting_letters_ >= kMostLetters)
+      read_waiting();
+  }
+
+  /// Reads what still waits. Letters do not count past those of the shortest disagreement so far, or at all once any is
+  /// enough.
+  void read_waiting() {
+    const std::vector<Word> words = std::exchange(waiting_, {});
+    waiting_letters_ = 0;
+    at_once_ = std::min(2 * at_once_, kMostWords);
+    const auto counts_to = [&](const Word& word) {
+      return found_ ? std::min(word.size(), found_->size() - 1) : word.size();
+    };
+    std::vector<std::size_t> wrong_at(words.size(), SIZE_MAX);
+    std::vector<State> states(words.size(), 0);
+    std::vector<std::atomic<std::size_t>> wanted_to(words.size());
+    for (std::size_t i = 0; i < words.size(); ++i) wanted_to[i] = counts_to(words[i]);
+    std::mutex mutex;
+    machine_(words, [&](std::size_t i, std::size_t t, Output output) {
+      if (t > 0) states[i] = guess_.next(states[i], words[i][t - 1]);
+      if (output == guess_.output(states[i])) return t < wanted_to[i];
+      wrong_at[i] = t;
+      const std::lock_guard lock(mutex);
+      const std::size_t enough = wanted_ == Wanted::kAnyDisagreement ? 0 : t - 1;
+      for (std::size_t behind = i + 1; behind < words.size(); ++behind)
+        wanted_to[behind] = std::min<std::size_t>(wanted_to[behind], enough);
+      return false;
+    });
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (found_ && wanted_ == Wanted::kAnyDisagreement) return;
+      const std::size_t letters = counts_to(words[i]);
+      ++words_;
+      letters_ += letters;
+      if (wrong_at[i] <= letters)
+        found_ = Word(words[i].begin(), words[i].begin() + static_cast<std::ptrdiff_t>(wrong_at[i]));
     }
   }
 
@@ -197,12 +225,15 @@ class Comparison {
   std::uint64_t letters() const { return letters_; }
 
  private:
-  const OutputOracle& machine_;
+  /// At once: where any disagreement is enough few at first, since little of more would count.
+  static constexpr std::size_t kFirstWords = 32, kMostWords = 4096, kMostLetters = std::size_t{1} << 23;
+
+  const WordsOracle& machine_;
   const AutomatonLearner& guess_;
   Wanted wanted_;
   const ExtractOptions& options_;
-  std::uint64_t& letters_read_;
-  std::vector<Output> outputs_;
+  std::vector<Word> waiting_;
+  std::size_t at_once_, waiting_letters_ = 0;
   std::optional<Word> found_;
   std::uint64_t words_ = 0, letters_ = 0;
 };
@@ -219,7 +250,7 @@ void read_powers(Comparison& comparison, Letter letters, std::uint64_t length, s
         if (power.size() % kPolled == 0) TimeLimit::check();
         power.push_back(word[power.size() % base]);
       }
-      comparison.read(power);
+      comparison.read(std::move(power));
     });
 }
 
@@ -238,45 +269,71 @@ void read_detours(Comparison& comparison, const AutomatonLearner& guess, Letter 
       word.push_back(static_cast<Letter>(random.below(letters)));
     const Word& suffix = guess.suffixes()[random.below(guess.suffixes().size())];
     word.insert(word.end(), suffix.begin(), suffix.end());
-    if (word.size() <= options.length) comparison.read(word);
+    if (word.size() <= options.length) comparison.read(std::move(word));
   }
 }
 
 /// Everything that words up to the length have to say.
-Comparison compare_within(const OutputOracle& machine, const AutomatonLearner& guess, Letter letters,
-                          const ExtractOptions& options, std::uint64_t& letters_read) {
-  Comparison comparison(machine, guess, Wanted::kAnyDisagreement, options, letters_read);
+Comparison compare_within(const WordsOracle& machine, const AutomatonLearner& guess, Letter letters,
+                          const ExtractOptions& options) {
+  Comparison comparison(machine, guess, Wanted::kAnyDisagreement, options);
   for_each_word(letters, letters_within(letters, kMaxShortWords, options.length),
                 [&](const Word& word) { comparison.read(word); });
-  if (letters == 0) return comparison;
-  read_powers(comparison, letters, options.length, kPowerLetters);
-  read_random_words(comparison, letters, options.length, options.words, options.seed);
-  read_detours(comparison, guess, letters, options);
+  if (letters > 0) {
+    read_powers(comparison, letters, options.length, kPowerLetters);
+    read_random_words(comparison, letters, options.length, options.words, options.seed);
+    read_detours(comparison, guess, letters, options);
+  }
+  comparison.read_waiting();
   return comparison;
 }
 
 /// The machine's answers after whole words.
-AnswerOracle last_outputs(const OutputOracle& machine) {
-  return [&machine, outputs = std::vector<Output>()](std::span<const Word> words, std::span<Output> answers) mutable {
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      outputs.resize(words[i].size() + 1);
-      machine(words[i], outputs);
-      answers[i] = outputs.back();
-    }
+AnswerOracle last_outputs(const WordsOracle& machine) {
+  return [&machine](std::span<const Word> words, std::span<Output> answers) {
+    machine(words, [&](std::size_t word, std::size_t, Output output) {
+      answers[word] = output;
+      return true;
+    });
+  };
+}
+
+/// The same machine, which looks at the time now and then and tells how many letters it has read.
+WordsOracle watched(const WordsOracle& machine, const ExtractOptions& options) {
+  const auto letters = std::make_shared<std::atomic<std::uint64_t>>(0);
+  return [&machine, &options, letters](std::span<const Word> words, const Heard& heard) {
+    const auto caller = std::this_thread::get_id();  // whose time it is
+    std::atomic<bool> is_over = false;
+    const auto look = [&] {
+      try {
+        Interruption::check(), TimeLimit::check();
+        if (options.progress) options.progress(*letters);
+      } catch (...) {
+        is_over = true;
+        throw;
+      }
+    };
+    machine(words, [&](std::size_t word, std::size_t t, Output output) {
+      if (t > 0 && (t % kPiece == 0 || t == words[word].size())) {
+        *letters += (t - 1) % kPiece + 1;
+        if (std::this_thread::get_id() == caller) look();
+      }
+      return !is_over && heard(word, t, output);
+    });
   };
 }
 
 /// A learner beside the machine that it asks.
 class Extractor {
  public:
-  Extractor(const Alphabet& alphabet, std::span<const std::string> output_names, const OutputOracle& machine,
+  Extractor(const Alphabet& alphabet, std::span<const std::string> output_names, const WordsOracle& machine,
             const ExtractOptions& options, const Dfa* exact)
       : alphabet_(alphabet),
         names_(output_names.begin(), output_names.end()),
-        machine_(machine),
+        machine_(watched(machine, options)),
         options_(options),
         exact_(exact),
-        learner_(alphabet.size(), last_outputs(machine), options.max_states) {}
+        learner_(alphabet.size(), last_outputs(machine_), options.max_states) {}
 
   Extraction run() {
     Extraction extraction{learner_.hypothesis(alphabet_, names_)};
@@ -317,7 +374,7 @@ class Extractor {
       if (exact_ != nullptr) {
         wrong = distinguishing_word(learner_.hypothesis(alphabet_, names_), *exact_);
       } else {
-        const Comparison comparison = compare_within(machine_, learner_, alphabet_.size(), stage, letters_read_);
+        const Comparison comparison = compare_within(machine_, learner_, alphabet_.size(), stage);
         wrong = comparison.found();
         if (!wrong) extraction.words = comparison.words(), extraction.letters = comparison.letters();
       }
@@ -334,32 +391,32 @@ class Extractor {
       extraction.network_states = exact_->states();
       wrong = distinguishing_word(extraction.automaton, *exact_);
     } else if (options_.beyond > extraction.length && alphabet_.size() > 0) {
-      Comparison farther(machine_, learner_, Wanted::kShortestDisagreement, options_, letters_read_);
+      Comparison farther(machine_, learner_, Wanted::kShortestDisagreement, options_);
       read_powers(farther, alphabet_.size(), options_.beyond, kPowerLetters);
       read_random_words(farther, alphabet_.size(), options_.beyond, options_.beyond_words, options_.seed + 1);
+      farther.read_waiting();
       extraction.beyond_words = farther.words();
       extraction.beyond_letters = farther.letters();
       wrong = farther.found();
     }
     if (!wrong) return;
-    std::vector<Output> outputs(wrong->size() + 1);
-    machine_(*wrong, outputs);
-    extraction.beyond = Disagreement{*wrong, names_[outputs.back()], names_[learner_.output(learner_.run(*wrong))]};
+    Output said = 0;
+    last_outputs(machine_)({&*wrong, 1}, {&said, 1});
+    extraction.beyond = Disagreement{*wrong, names_[said], names_[learner_.output(learner_.run(*wrong))]};
   }
 
   const Alphabet& alphabet_;
   std::vector<std::string> names_;
-  const OutputOracle& machine_;
+  WordsOracle machine_;
   const ExtractOptions& options_;
   const Dfa* exact_;
   AutomatonLearner learner_;
-  std::uint64_t letters_read_ = 0;
 };
 
 }  // namespace
 
 Extraction extract_by_asking(const Alphabet& alphabet, std::span<const std::string> output_names,
-                             const OutputOracle& machine, const ExtractOptions& options, const Dfa* exact) {
+                             const WordsOracle& machine, const ExtractOptions& options, const Dfa* exact) {
   const FloatEnvironment environment;
   return Extractor(alphabet, output_names, machine, options, exact).run();
 }
@@ -402,18 +459,23 @@ Extraction extract_automaton(const Network& network, ArithmeticName arithmetic, 
       exact = minimise(with_outputs(*machine, named, names));
   }
   const auto evaluator = make_evaluator(network, arithmetic);
-  std::vector<State> states;
   const auto output_of = [&](State state) { return state == kNoState ? undecided : named.output(state); };
-  const OutputOracle ask = [&](std::span<const Letter> word, std::span<Output> outputs) {
-    evaluator->reset();
-    states.resize(word.size());
-    outputs[0] = output_of(evaluator->current().value_or(kNoState));
-    for (std::size_t t = 0; t < word.size(); t += kPiece) {
-      Interruption::check(), TimeLimit::check();  // one word may take minutes
-      const std::size_t letters = std::min(kPiece, word.size() - t);
-      evaluator->run(word.subspan(t, letters), std::span(states).subspan(t, letters));
-    }
-    std::ranges::transform(states, outputs.begin() + 1, output_of);
+  const WordsOracle ask = [&](std::span<const Word> words, const Heard& heard) {
+    parallel_workers(words.size(), options.threads, [&]() -> Worker {
+      const std::shared_ptr<Evaluator> own = evaluator->fresh();
+      return [&, own, states = std::vector<State>(kPiece)](std::size_t i) mutable {
+        const std::span<const Letter> word = words[i];
+        own->reset();
+        bool is_wanted = heard(i, 0, output_of(own->current().value_or(kNoState)));
+        for (std::size_t t = 0; is_wanted && t < word.size(); ++t) {
+          if (t % kPiece == 0) {
+            const std::size_t letters = std::min(kPiece, word.size() - t);
+            own->run(word.subspan(t, letters), std::span(states).first(letters));
+          }
+          is_wanted = heard(i, t + 1, output_of(states[t % kPiece]));
+        }
+      };
+    });
   };
   Extraction extraction = extract_by_asking(named.alphabet(), names, ask, options, exact ? &*exact : nullptr);
   extraction.automaton = without_last_output(extraction.automaton);

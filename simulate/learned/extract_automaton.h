@@ -24,6 +24,8 @@
 
 namespace krohn {
 
+class ProvingPlace;
+
 // The minimal Moore machine behind a source of answers, learned by asking:
 // Angluin's observation table (1987) with the counterexamples of Rivest and Schapire (1993), for outputs of any number.
 
@@ -75,9 +77,11 @@ class AutomatonLearner {
   std::uint64_t questions_ = 0;
 };
 
-/// Writes outputs[t], what is said after the first t letters of the word; outputs.size() == word.size() + 1. It has to
-/// say the same to the same word.
-using OutputOracle = std::function<void(std::span<const Letter> word, std::span<Output> outputs)>;
+/// Calls heard(word, t, output) with what is said after the first t letters of words[word]: for each word in order, from
+/// t = 0 to its end or until nothing more of it is wanted (false), and for different words from several threads, the
+/// caller's among them. It has to say the same to the same word.
+using Heard = std::function<bool(std::size_t word, std::size_t t, Output output)>;
+using WordsOracle = std::function<void(std::span<const Word> words, const Heard& heard)>;
 
 struct ExtractOptions {
   std::uint64_t length = 64;      ///< letters of the words that define the automaton
@@ -88,6 +92,10 @@ struct ExtractOptions {
   std::uint64_t max_network_states = std::uint64_t{1} << 16;  ///< reachable ones, for the exact comparison
   std::uint64_t seed = 1;
   std::function<void(std::uint64_t)> progress;  ///< letters read so far; may throw Interrupted
+  // Nothing below changes what is found.
+  std::uint64_t at_once = 0;            ///< words that are read side by side; 0: as many as suits
+  unsigned threads = 0;                 ///< 0: all
+  const ProvingPlace* place = nullptr;  ///< where models with operations are read; null: here
 };
 
 /// A word on which a machine says something else than the extracted automaton.
@@ -120,7 +128,7 @@ struct Extraction {
 /// than `max_states` states apart. A TimeLimit (groups/base/time_limit.h) that is over ends it with what is known by
 /// then.
 Extraction extract_by_asking(const Alphabet& alphabet, std::span<const std::string> output_names,
-                             const OutputOracle& machine, const ExtractOptions& options, const Dfa* exact = nullptr);
+                             const WordsOracle& machine, const ExtractOptions& options, const Dfa* exact = nullptr);
 
 /// The same automaton without the last output name, when no state has it.
 Dfa without_last_output(const Dfa& dfa);

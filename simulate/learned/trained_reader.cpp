@@ -20,6 +20,7 @@
 #include "krohn/simulate/operations/operations_reader.h"
 #include "krohn/simulate/operations/stated_lists.h"
 #include "krohn/simulate/prove/pairs/certify_reader.h"
+#include "krohn/simulate/prove/place.h"
 #include "krohn/simulate/words/word.h"
 
 namespace krohn {
@@ -65,55 +66,6 @@ class Machine : public TrainedReader {
   TensorFile tensors_;
   std::unique_ptr<OperationsReader> reader_;
   bool is_homogeneous_;
-};
-
-/// Answers for words of any letters; where the task does not ask, those of its automaton.
-class OracleOf {
- public:
-  OracleOf(const TrainedReader& machine, const TrackedAutomaton& tracked, const Dfa& own)
-      : own_(&own), places_{{ReaderRun(machine, tracked), own.initial(), true}} {
-    if (tracked.is_asked(places_[0].run.state()))
-      places_[0].output = said(machine.answer_at_start());
-    else
-      places_[0].output = own.output(own.initial());
-  }
-
-  void operator()(std::span<const Letter> word, std::span<Output> outputs) {
-    std::size_t common = 0;
-    while (common < std::min(word.size(), last_.size()) && word[common] == last_[common]) ++common;
-    places_.resize(common + 1, places_[0]);
-    last_.assign(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(std::min(word.size(), kKept)));
-    for (std::size_t t = 0; t <= common; ++t) outputs[t] = places_[t].output;
-    Place place = places_[common];
-    for (std::size_t t = common; t < word.size(); ++t) {
-      if (t % kCheckEvery == 0) Interruption::check(), TimeLimit::check();  // one word may take minutes
-      place.state = own_->next(place.state, word[t]);
-      place.is_input = place.is_input && place.run.read(word[t]);
-      place.output = place.is_input && place.run.is_asked() ? said(place.run.answer()) : own_->output(place.state);
-      outputs[t + 1] = place.output;
-      if (t < last_.size()) places_.push_back(place);
-    }
-  }
-
- private:
-  static constexpr std::size_t kCheckEvery = 1 << 16;
-  static constexpr std::size_t kKept =
-      16;  ///< letters of the last word whose memories are kept: many words begin alike
-
-  struct Place {
-    ReaderRun run;
-    State state;
-    bool is_input;
-    Output output = 0;
-  };
-
-  Output said(const LetterReader::Answer& answer) const {
-    return std::min(answer.output, static_cast<Output>(own_->output_names().size()));
-  }
-
-  const Dfa* own_;
-  Word last_;
-  std::vector<Place> places_;
 };
 
 /// No scales: to norm 1.
@@ -271,8 +223,34 @@ Extraction extract_trained(const TrainedReader& machine, const Task& task, const
   const Dfa own = input_machine(task).automaton;
   const TrackedAutomaton tracked = tracked_automaton(task, own, least_length);
   std::vector<std::string> names(own.output_names().begin(), own.output_names().end());
+  const auto none = static_cast<Output>(names.size());
   names.emplace_back(kNoAnswerName);
-  Extraction extraction = extract_by_asking(own.alphabet(), names, OracleOf(machine, tracked, own), options);
+  const ProvingPlace here;
+  const ProvingPlace& place = options.place == nullptr ? here : *options.place;
+  const WordReading reading = place.word_reading(machine.reading(tracked), options.threads);
+  // Words of any letters: where the task does not ask, its automaton answers.
+  const WordsOracle ask = [&](std::span<const Word> words, const Heard& heard) {
+    struct Place {
+      State state;
+      std::size_t next = 0;  ///< letters after which nothing is said yet
+      bool is_wanted = true;
+    };
+    std::vector<Place> places(words.size(), {own.initial()});
+    const auto say = [&](std::size_t word, const auto& output_in) {
+      Place& at = places[word];
+      if (at.next > 0) at.state = own.next(at.state, words[word][at.next - 1]);
+      at.is_wanted = heard(word, at.next++, output_in(at.state));
+      return at.is_wanted;
+    };
+    const auto own_output = [&](State state) { return own.output(state); };
+    reading(words, [&](std::size_t word, std::size_t, State state, Output answer) {
+      if (!tracked.is_asked(state)) return say(word, own_output);
+      return say(word, [&](State) { return std::min(machine.meaning(answer), none); });
+    });
+    for (std::size_t word = 0; word < words.size(); ++word)
+      while (places[word].is_wanted && places[word].next <= words[word].size()) say(word, own_output);
+  };
+  Extraction extraction = extract_by_asking(own.alphabet(), names, ask, options);
   extraction.automaton = without_last_output(extraction.automaton);
   return extraction;
 }

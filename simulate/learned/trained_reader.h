@@ -108,6 +108,11 @@ class TrainedReader : public LetterReader {
   /// the numbers of the list's logits.
   virtual const Operations* operations() const { return nullptr; }
   virtual const TensorFile* tensors() const { return nullptr; }
+  /// What reads words for it, wherever that is done, and what an answer there means here.
+  virtual ReadModel reading(const TrackedAutomaton& tracked) const {
+    return {.reader = *this, .tracked = tracked, .operations = {std::shared_ptr<void>(), operations()}, .tensors = tensors()};
+  }
+  virtual Output meaning(Output answer) const { return answer; }
 };
 
 /// The model needs its task, of which it keeps nothing, and is copied. Throws InputError when the letters or labels of

@@ -133,11 +133,12 @@ struct Machine {
 };
 
 template <class Stored, class Real>
-void load_numbers(const LetterReader::Memory& memory, Real* to, std::size_t count, std::size_t stride) {
-  for (std::size_t i = 0; i < count; ++i) {
+void load_numbers(const LetterReader::Memory& memory, std::span<Real> to) {
+  const char* const from = reinterpret_cast<const char*>(memory.data());
+  for (std::size_t i = 0; i < to.size(); ++i) {
     Stored number;
-    std::memcpy(&number, reinterpret_cast<const char*>(memory.data()) + i * sizeof(Stored), sizeof(Stored));
-    to[i * stride] = static_cast<Real>(number);
+    std::memcpy(&number, from + i * sizeof(Stored), sizeof(Stored));
+    to[i] = static_cast<Real>(number);
   }
 }
 
@@ -216,9 +217,9 @@ class Lanes {
   static constexpr std::size_t kWords = kPlanWords;
 
   explicit Lanes(std::shared_ptr<const Machine<Format>> machine)
-      : machine_(std::move(machine)), own_(plan().words.own + StepNumbers<Real>::kPadding), next_(memory() * kWords) {
-    begin();
-  }
+      : machine_(std::move(machine)),
+        own_(std::max<std::size_t>(plan().words.own, row() * kWords) + StepNumbers<Real>::kPadding),
+        next_(memory() * kWords) {}
 
   void begin() {
     for (std::size_t i = 0; i < memory(); ++i) std::fill_n(own_.begin() + at(i), kWords, plan().start[i]);
@@ -242,18 +243,31 @@ class Lanes {
     }
   }
 
-  void load(std::size_t word, const LetterReader::Memory& memory) {
-    load_numbers<typename Format::Stored>(memory, own_.data() + word, this->memory(), kWords);
+  /// Up to kWords words.
+  void load(std::span<const LetterReader::Memory> memories) {
+    beside_.resize(kWords * row(), Real{0});
+    for (std::size_t word = 0; word < memories.size(); ++word)
+      load_numbers<typename Format::Stored>(memories[word], std::span(beside_).subspan(word * row(), memory()));
+    transpose(beside_.data(), row(), memory(), kWords, own_.data(), kWords);
   }
-  void store(std::size_t word, LetterReader::Memory& memory) const {
-    for (std::size_t i = 0; i < this->memory(); ++i)
-      store_number<typename Format::Stored>(own_[i * kWords + word], i, memory);
+  void store(std::span<LetterReader::Memory> memories) {
+    transpose(own_.data(), kWords, kWords, memory(), beside_.data(), row());
+    for (std::size_t word = 0; word < memories.size(); ++word) {
+      const Real* const numbers = beside_.data() + word * row();
+      if constexpr (std::is_same_v<typename Format::Stored, Real>)  // as they are remembered already
+        std::memcpy(memories[word].data(), numbers, memory() * sizeof(Real));
+      else
+        for (std::size_t i = 0; i < memory(); ++i)
+          store_number<typename Format::Stored>(numbers[i], i, memories[word]);
+    }
   }
 
  private:
   const OperationsPlan<Real>& plan() const { return machine_->plan; }
   std::size_t memory() const { return plan().start.size(); }
   static std::ptrdiff_t at(std::size_t number) { return static_cast<std::ptrdiff_t>(number * kWords); }
+  /// Numbers of a word where they lie side by side.
+  std::size_t row() const { return (memory() + 3) / 4 * 4; }
 
   void read_row(std::uint32_t row, bool asked = false) {
     std::array<std::uint32_t, kWords> rows{};
@@ -288,7 +302,7 @@ class Lanes {
   }
 
   std::shared_ptr<const Machine<Format>> machine_;
-  Numbers<Real> own_, next_;
+  Numbers<Real> own_, next_, beside_;
 };
 
 /// One word, its numbers in place.
@@ -301,7 +315,7 @@ class Alone {
   explicit Alone(const Machine<Format>& machine)
       : machine_(machine), own_(plan().one.own + StepNumbers<Real>::kPadding), next_(memory()) {}
 
-  void load(const LetterReader::Memory& memory) { load_numbers<Stored>(memory, own_.data(), this->memory(), 1); }
+  void load(const LetterReader::Memory& memory) { load_numbers<Stored>(memory, std::span(own_).first(this->memory())); }
   void store(LetterReader::Memory& memory) const {
     for (std::size_t i = 0; i < this->memory(); ++i) store_number<Stored>(own_[i], i, memory);
   }
@@ -412,7 +426,7 @@ class Words final : public OperationsWords {
   Words(const LetterReader& reader, std::shared_ptr<const Machine<Format>> machine, std::size_t count)
       : machine_(machine), count_(count) {
     for (; !plan().by_letters && count >= machine->fewest_words(); count -= std::min<std::size_t>(count, kPlanWords))
-      lanes_.emplace_back(machine);
+      lanes_.emplace_back(machine).begin();
     for (; count > 0; --count) alone_.emplace_back(*machine).load(reader.start());
     if (!alone_.empty() && !plan().turns.empty()) beside_.resize(plan().words.own + StepNumbers<Real>::kPadding, 0);
   }
@@ -492,9 +506,9 @@ class Reader final : public OperationsReader {
         return;
       }
       if (!lanes) lanes.emplace(machine_);
-      for (std::size_t i = 0; i < count; ++i) lanes->load(i, memories[first + i]);
+      lanes->load(memories.subspan(first, count));
       lanes->read(letters.subspan(first, count), asked, answers.subspan(first, count));
-      for (std::size_t i = 0; i < count; ++i) lanes->store(i, memories[first + i]);
+      lanes->store(memories.subspan(first, count));
     }
   }
 
@@ -504,7 +518,7 @@ class Reader final : public OperationsReader {
 
   std::vector<double> numbers(const Memory& memory) const override {
     std::vector<double> numbers(plan().start.size());
-    load_numbers<Stored>(memory, numbers.data(), numbers.size(), 1);
+    load_numbers<Stored>(memory, std::span(numbers));
     return numbers;
   }
 

@@ -81,6 +81,63 @@ std::optional<RandomFailure> first_failure(const LetterReader& reader, const Tra
   return failure;
 }
 
+namespace {
+
+/// Words that follow each other in a dictionary, side by side, each prefix that they share once. `order`: their numbers.
+void read_group(const ReadModel& model, std::span<const Word> words, std::span<const std::size_t> order,
+                const HeardAnswer& heard) {
+  struct Going {
+    std::size_t word, run;
+  };
+  std::vector<ReaderRun> runs{ReaderRun(model.reader, model.tracked)}, next;
+  std::vector<Going> going;
+  for (const std::size_t word : order) going.push_back({word, 0});
+  std::vector<bool> is_read{true};
+  std::vector<Letter> letters;
+  std::vector<ReaderRun*> read;
+  for (std::size_t t = 0;; ++t) {
+    std::erase_if(going, [&](const Going& one) {
+      const ReaderRun& run = runs[one.run];
+      return !is_read[one.run] || !heard(one.word, t, run.state(), run.answer().output) || words[one.word].size() == t;
+    });
+    if (going.empty()) return;
+    next.clear();
+    letters.clear();
+    for (std::size_t i = 0, before = SIZE_MAX; i < going.size(); ++i) {
+      const std::size_t run = going[i].run;
+      const Letter letter = words[going[i].word][t];
+      const bool is_last = i + 1 == going.size() || going[i + 1].run != run;
+      if (run != before || letter != letters.back()) {
+        next.push_back(is_last ? std::move(runs[run]) : runs[run]);
+        letters.push_back(letter);
+      }
+      before = run;
+      going[i].run = next.size() - 1;
+    }
+    runs.swap(next);
+    read.clear();
+    for (ReaderRun& run : runs) read.push_back(&run);
+    is_read = ReaderRun::read_all(read, letters);
+  }
+}
+
+}  // namespace
+
+WordReading word_reading(const ReadModel& model, unsigned threads) {
+  return [model, threads](std::span<const Word> words, const HeardAnswer& heard) {
+    constexpr std::size_t kLeast = 32, kMost = 256;  // side by side
+    std::vector<std::size_t> order(words.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::ranges::sort(order, {}, [&](std::size_t i) -> const Word& { return words[i]; });
+    const std::size_t used = threads == 0 ? static_cast<std::size_t>(omp_get_max_threads()) : threads;
+    const std::size_t of_group = std::clamp((words.size() + used - 1) / used, kLeast, kMost);
+    parallel_for((words.size() + of_group - 1) / of_group, threads, [&](std::size_t group) {
+      const std::size_t first = group * of_group;
+      read_group(model, words, std::span(order).subspan(first, std::min(of_group, order.size() - first)), heard);
+    });
+  };
+}
+
 Certificate ProvingPlace::search_pairs(const Network& network, const CertifyOptions& options) const {
   return certify_reachable_set(network, options);
 }
@@ -97,6 +154,10 @@ std::optional<RandomFailure> ProvingPlace::first_failure(
   return krohn::first_failure(model.reader, model.tracked, asked, [&](std::uint64_t letters) {
     if (told) told(letters, all);
   });
+}
+
+WordReading ProvingPlace::word_reading(const ReadModel& model, unsigned threads) const {
+  return krohn::word_reading(model, threads);
 }
 
 }  // namespace krohn

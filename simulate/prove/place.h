@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "krohn/constructions/network/network.h"
@@ -46,6 +47,16 @@ std::optional<RandomFailure> first_failure(const LetterReader& reader, const Tra
                                            const RandomTest& asked,
                                            const std::function<void(std::uint64_t)>& told = {});
 
+/// Is called with what a model answers after the first t letters of words[word], where the automaton's state then is
+/// asked about, and with anything where it is not: for each word in order, from t = 0 to its end, to a letter that
+/// cannot stand or until nothing more of it is wanted (false), and for different words from several threads.
+using HeardAnswer = std::function<bool(std::size_t word, std::size_t t, State state, Output answer)>;
+using WordReading = std::function<void(std::span<const Word> words, const HeardAnswer& heard)>;
+
+/// Words of the model's letters, read side by side by so many threads, each prefix that words share once. Views what
+/// the model views.
+WordReading word_reading(const ReadModel& model, unsigned threads = 0);
+
 /// This process, on the processor. Floors above bring others (a CUDA device), which give the same answers, digit for
 /// digit, and fall back on this one for what they cannot do.
 class ProvingPlace {
@@ -59,6 +70,8 @@ class ProvingPlace {
   virtual std::optional<RandomFailure> first_failure(
       const ReadModel& model, const RandomTest& asked,
       const std::function<void(std::uint64_t, std::uint64_t)>& told) const;
+  /// simulate/prove/place.h's reading of given words.
+  virtual WordReading word_reading(const ReadModel& model, unsigned threads) const;
 };
 
 }  // namespace krohn

@@ -124,7 +124,17 @@ TEST_CASE("a trained model that is no network is verified, extracted, snapped an
   place.make("krohn compile name:parity -o parity.safetensors");
   place.expect(2, "krohn check run.cert parity.safetensors", {"a model that is no network"});
 
-  CHECK(place.report(1, "krohn extract run -o learned.dot --length 32 --against name:parity --json")["states"] == 2);
+  const std::string extract = "krohn extract run -o learned.json --length 32 --against name:parity --json";
+  json learned = place.report(1, extract);
+  CHECK(learned["states"] == 2);
+  CHECK(place.report(1, extract + " --threads 1 --device cpu") == learned);
+  const Outcome there = place.shell("rm learned.json; " + extract + " --device cuda");
+  if (there.status != 2) {
+    CHECK(json::parse(there.out) == learned);
+  } else {
+    CHECK(contains(there.err, "CUDA: "));
+    CHECK(!std::filesystem::exists(place / "learned.json"));
+  }
   place.expect(0, "krohn snap run -o exact.safetensors --length 32 --against name:parity",
                {"its own read-out included"});
   place.expect(0, "krohn verify exact.safetensors --against name:parity");

@@ -82,6 +82,7 @@ std::optional<RandomFailure> DevicePlace::first_failure(
     const ReadModel&, const RandomTest&, const std::function<void(std::uint64_t, std::uint64_t)>&) const {
   refuse_device();
 }
+WordReading DevicePlace::word_reading(const ReadModel&, unsigned) const { refuse_device(); }
 SampleReport DevicePlace::sample_from(std::uint64_t, const Network&, ArithmeticName, const SampleOptions&) const {
   refuse_device();
 }

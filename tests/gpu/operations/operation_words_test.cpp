@@ -88,6 +88,66 @@ TEST_CASE("checkpoints, exact and moved, in fp32 and bf16") {
       }
 }
 
+namespace {
+
+/// Everything that a reading says, where the state is asked about, of words of which no more is wanted after `most`
+/// letters.
+std::vector<std::vector<Output>> heard_of(const WordReading& reading, const TrackedAutomaton& tracked,
+                                          std::span<const Word> words, std::size_t most) {
+  std::vector<std::vector<Output>> all(words.size());
+  reading(words, [&](std::size_t word, std::size_t t, State state, Output answer) {
+    if (t != all[word].size() || state != tracked.automaton.run(std::span(words[word]).first(t))) FAIL("out of order");
+    all[word].push_back(tracked.is_asked(state) ? answer : TrackedAutomaton::kNotAsked);
+    return t < most;
+  });
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("given words are answered as one after another, side by side, by threads, and as a device reads them") {
+  std::mt19937_64 random(5);
+  std::size_t asked = 0, ended = 0;
+  for_listed_models([&](SequenceModel<float>& model, const Task& task, Precision format) {
+    const double size = std::array{0.0, 0.5, 8.0}[random() % 3];
+    if (size > 0) scatter(model, random, size);
+    const ReadModel read = subject_of(trained_machine(model, task, format), task);
+    std::vector<Word> words{{}, {0}};
+    while (words.size() < 75) {  // some begin alike, some are the same
+      Word word = words[random() % words.size()];
+      word.resize(random() % (word.size() + 1));
+      for (std::uint64_t left = random() % 9; left > 0; --left)
+        word.push_back(static_cast<Letter>(random() % read.reader.letters()));
+      words.push_back(std::move(word));
+    }
+    std::vector<std::vector<Output>> wanted;
+    for (const Word& word : words) {
+      ReaderRun run(read.reader, read.tracked);
+      wanted.emplace_back();
+      for (std::size_t t = 0;; ++t) {
+        wanted.back().push_back(run.is_asked() ? run.answer().output : TrackedAutomaton::kNotAsked);
+        if (t == word.size()) break;
+        if (!run.read(word[t])) {
+          ++ended;
+          break;
+        }
+      }
+      asked += wanted.back().size();
+    }
+    for (const unsigned threads : {1, 3}) CHECK(heard_of(word_reading(read, threads), read.tracked, words, 99) == wanted);
+    const auto there = word_reading(Place::kProcessor, read, word_reading(read, 1), kLayouts[random() % std::size(kLayouts)]);
+    CHECK(heard_of(there, read.tracked, words, 99) == wanted);
+    words.resize(20);
+    wanted.resize(20);
+    for (std::vector<Output>& answers : wanted) answers.resize(std::min<std::size_t>(answers.size(), 4));
+    CHECK(heard_of(word_reading(read, 2), read.tracked, words, 3) == wanted);
+    CHECK(heard_of(there, read.tracked, words, 3) == wanted);
+    CHECK(heard_of(there, read.tracked, {}, 3).empty());
+  });
+  CHECK(asked > 40'000);
+  CHECK(ended > 1000);
+}
+
 TEST_CASE("the first failure is that of the processor, by the least letter and then the least word") {
   const auto task = make_task("modadd5");
   for (const std::uint64_t seed : {1, 2, 3}) {

@@ -20,6 +20,7 @@
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/models/stock/stock_layers.h"
 #include "krohn/simulate/prove/claims/operations.h"
+#include "krohn/simulate/prove/pairs/certify_reader.h"
 #include "krohn/simulate/tasks/tasks.h"
 #include "krohn/simulate/train/evaluate_model.h"
 #include "krohn/simulate/train/trainer.h"
@@ -125,13 +126,12 @@ Network built(const Dfa& dfa, const char* construction) {
 }
 
 /// A machine that answers as the automaton does.
-OutputOracle oracle_of(const Dfa& dfa) {
-  return [&dfa](std::span<const Letter> word, std::span<Output> outputs) {
-    State state = dfa.initial();
-    for (std::size_t t = 0;; ++t) {
-      outputs[t] = dfa.output(state);
-      if (t == word.size()) return;
-      state = dfa.next(state, word[t]);
+WordsOracle oracle_of(const Dfa& dfa) {
+  return [&dfa](std::span<const Word> words, const Heard& heard) {
+    for (std::size_t word = 0; word < words.size(); ++word) {
+      State state = dfa.initial();
+      for (std::size_t t = 0; heard(word, t, dfa.output(state)) && t < words[word].size(); ++t)
+        state = dfa.next(state, words[word][t]);
     }
   };
 }
@@ -253,6 +253,124 @@ TEST_CASE("the learner asks about many words at once, and as many as it counts")
   CHECK(calls == 3);
   CHECK(asked == 1 + std::uint64_t{five.states()} * five.letters());
   CHECK(learner.hypothesis(five.alphabet(), {five.output_names().begin(), five.output_names().end()}) == five);
+}
+
+namespace {
+
+/// All that was found, or why nothing was.
+template <class Extract>
+std::string all_of(const Extract& extract) {
+  try {
+    const Extraction found = extract();
+    std::string text = fmt::format("{} {} {} {} {} {} {} {} {} {}", found.automaton.states(), found.length, found.limit,
+                                   found.questions, found.words, found.letters, found.all_up_to, found.refuted_guesses,
+                                   found.beyond_words, found.beyond_letters);
+    for (const State state : found.automaton.table()) text += fmt::format(" {}", state);
+    for (const Output output : found.automaton.outputs()) text += " " + found.automaton.output_names()[output];
+    if (!found.beyond) return text;
+    text += fmt::format(": {} {}", found.beyond->machine, found.beyond->automaton);
+    for (const Letter letter : found.beyond->word) text += fmt::format(" {}", letter);
+    return text;
+  } catch (const LimitError& error) {
+    return error.what();
+  }
+}
+
+/// extract_trained, by a machine that reads one word after another, letter by letter.
+Extraction extract_one_by_one(const TrainedReader& machine, const Task& task, ExtractOptions options) {
+  const Dfa own = input_machine(task).automaton;
+  const TrackedAutomaton tracked = tracked_automaton(task, own);
+  std::vector<std::string> names(own.output_names().begin(), own.output_names().end());
+  const auto none = static_cast<Output>(names.size());
+  names.emplace_back("no answer");
+  options.at_once = 1;
+  Extraction found = extract_by_asking(
+      own.alphabet(), names,
+      [&](std::span<const Word> words, const Heard& heard) {
+        for (std::size_t word = 0; word < words.size(); ++word) {
+          ReaderRun run(machine, tracked);
+          State state = own.initial();
+          bool is_input = true;
+          for (std::size_t t = 0;; ++t) {
+            const bool is_asked = is_input && run.is_asked();
+            if (!heard(word, t, is_asked ? std::min(run.answer().output, none) : own.output(state))) break;
+            if (t == words[word].size()) break;
+            state = own.next(state, words[word][t]);
+            is_input = is_input && run.read(words[word][t]);
+          }
+        }
+      },
+      options);
+  found.automaton = without_last_output(found.automaton);
+  return found;
+}
+
+/// The larger its weights are, the more words the model tells apart.
+std::unique_ptr<SequenceModel<float>> shaken(const std::string& shape, const Task& task, std::uint64_t seed) {
+  auto model = make_model<float>(shape, task, seed);
+  std::mt19937_64 random(seed);
+  std::normal_distribution<float> normal(0, 0.15F * static_cast<float>(seed * seed));
+  for (float& number : model->parameters()) number = normal(random);
+  return model;
+}
+
+}  // namespace
+
+TEST_CASE("words that are read many at once, by any number of threads, find what one after another does") {
+  std::size_t limits = 0, refuted = 0, left = 0;
+  for (const auto& [shape, name] :
+       {std::pair("gru:hidden=5,inputs=3", "parity"), std::pair("lstm:hidden=4,inputs=3", "S3"),
+        std::pair("rnn-relu:hidden=4,inputs=3", "modadd3"), std::pair("gru:hidden=6,inputs=3", "modarith-equals5"),
+        std::pair("deltaproduct:width=4,heads=2,keys=3,values=5,signed,mlp=3", "S3/tokens=3"),
+        std::pair("bilinear:hidden=6,inputs=3,bias,input-bias", "parity"),
+        std::pair("stock-mamba2:width=5,heads=4,per-head=2,states=3,groups=2,taps=4,conv-bias", "parity")})
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      CAPTURE(shape);
+      CAPTURE(name);
+      CAPTURE(seed);
+      const auto task = make_task(name);
+      const auto model = shaken(shape, *task, seed);
+      const auto machine = trained_machine(*model, *task, Precision::kFp32);
+      ExtractOptions options{.length = 12, .words = 150, .beyond = 90, .max_states = 60, .seed = seed};
+      const std::string wanted = all_of([&] {
+        const Extraction found = extract_one_by_one(*machine, *task, options);
+        refuted += found.refuted_guesses > 2, left += found.beyond.has_value(), limits += !found.limit.empty();
+        return found;
+      });
+      MESSAGE(wanted.substr(0, 100));
+      for (const std::uint64_t at_once : {1, 3, 100, 0})
+        for (const unsigned threads : {1, 3}) {
+          CAPTURE(at_once);
+          CAPTURE(threads);
+          options.at_once = at_once, options.threads = threads;
+          REQUIRE(all_of([&] { return extract_trained(*machine, *task, options); }) == wanted);
+        }
+    }
+  // Each of the ways in which words can end something.
+  CHECK(refuted > 2);
+  CHECK(left > 2);
+  CHECK(limits > 2);
+}
+
+TEST_CASE("networks and checkpoints of too many states to compare exactly are read many words at once, too") {
+  const Network network = drifting(load_language("name:Z5"), 0.01);
+  ExtractOptions options = quick();
+  options.max_network_states = 10;
+  options.at_once = 1, options.threads = 1;
+  const auto extracted = [&] { return extract_automaton(network, Precision::kFp64, options); };
+  const std::string wanted = all_of(extracted);
+  const Checkpoint checkpoint = confused(gated_checkpoint(swaps_of_s3(), CheckpointFamily::kOlmoHybrid), 1, 2);
+  const auto task = checkpoint_task(checkpoint);
+  const auto machine = checkpoint_machine(checkpoint, Precision::kFp32);
+  ExtractOptions few{.length = 8, .words = 50, .beyond = 40, .max_network_states = 3};
+  const std::string wanted_of_checkpoint = all_of([&] { return extract_one_by_one(*machine, *task, few); });
+  CHECK(!extract_checkpoint(*machine, *task, few).network_states);
+  for (const std::uint64_t at_once : {1, 7, 0})
+    for (const unsigned threads : {1, 3}) {
+      options.at_once = few.at_once = at_once, options.threads = few.threads = threads;
+      CHECK(all_of(extracted) == wanted);
+      CHECK(all_of([&] { return extract_checkpoint(*machine, *task, few); }) == wanted_of_checkpoint);
+    }
 }
 
 TEST_CASE("more states than the limit are refused") {

@@ -10,6 +10,8 @@
 #include "krohn/automata/formats/json.h"
 #include "krohn/automata/operations/operations.h"
 #include "krohn/groups/base/atomic_file.h"
+#include "krohn/gpu/device/device.h"
+#include "krohn/gpu/networks/device_place.h"
 #include "krohn/groups/base/error.h"
 #include "tools/krohn/models/run_folder.h"
 #include "tools/krohn/models/subject.h"
@@ -26,7 +28,7 @@ constexpr double kShareOfExtraction = 0.85;         ///< of the time; then what 
 constexpr std::uint64_t kMaxLetters = 100'000'000;  ///< of a word, at 8 bytes each and its answers
 
 struct ExtractArguments {
-  std::string model, output, against, precision = "fp32";
+  std::string model, output, against, precision = "fp32", device = "auto";
   ExtractOptions extract;
   LanguageOptions reading;
   std::optional<Dfa> expected;  ///< --against, read before the work
@@ -168,7 +170,13 @@ int extract(ExtractArguments options) {
   check_extraction(options);
   if (!options.against.empty()) options.expected = load_language(options.against, options.reading);
   options.model = file_of_torch_folder(file_of_run(options.model));
+  const DevicePlace device(options.device == "cuda", [](const std::string& why) {
+    fmt::print(stderr, "krohn: on the processor instead: {}\n", why);
+  });
+  if (wants_cuda(options.device)) options.extract.place = &device;
   const LearnedSubject subject = load_learned(options.model, "extract", options.reading, options.precision);
+  if (subject.network && options.device == "cuda")
+    fmt::print(stderr, "krohn: on the processor instead: devices read the words of trained models and checkpoints\n");
   const Extraction found = subject.extract(options.extract, kShareOfExtraction);
   keep_automaton(options, found);
   return finish(options, found, subject.centres(found.automaton),
@@ -190,6 +198,8 @@ Work add_extract(Verb& verb) {
   add_count(verb, "--beyond", options->extract.beyond, "Longer words to try, of this length");
   add_count(verb, "--most", options->extract.max_states, "Most states of the automaton");
   add_seed(verb, options->extract.seed);
+  add_threads(verb, options->extract.threads);
+  add_device(verb, options->device, "Where a trained model or a checkpoint reads many words side by side");
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);
   return [options] { return extract(*options); };

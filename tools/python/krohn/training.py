@@ -503,7 +503,7 @@ def extract_model(
     model: Model, *, against: Optional[Language] = None, precision: str = "fp32", progress: Progress = None, **options: Any
 ) -> Learned:
     """The automaton that a network, a run or a checkpoint has learned, as `krohn extract` finds it by running it; `options`
-    are length, words, beyond, most, seed. For models that krohn cannot run see `extract`."""
+    are length, words, beyond, most, seed, threads, device. For models that krohn cannot run see `extract`."""
 
     def read(found: Learned, path: str, _: Any) -> None:
         found.automaton = Automaton._of(Automaton(path)._core, "the automaton learned")
