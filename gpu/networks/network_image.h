@@ -266,8 +266,8 @@ Tf32 reference_of(DeviceTf32);
 /// devices do not have.
 template <class Body>
 decltype(auto) with_device_arithmetic(ArithmeticName name, Body&& body) {
-#define KROHN_TAKE(D)                                   \
-  using Of##D = decltype(reference_of(D{}));            \
+#define KROHN_TAKE(D)                        \
+  using Of##D = decltype(reference_of(D{})); \
   if (name == Of##D::name) return body(typename Of##D::Format{}, D{});
   KROHN_FOR_EVERY_DEVICE_ARITHMETIC(KROHN_TAKE)
 #undef KROHN_TAKE

@@ -12,8 +12,8 @@
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/gpu/device/place.h"
 #include "krohn/gpu/operations/operation_words.cuh"
-#include "krohn/simulate/prove/place.h"
 #include "krohn/simulate/prove/claims/operations.h"
+#include "krohn/simulate/prove/place.h"
 #include "krohn/simulate/tasks/tasks.h"
 
 namespace krohn {
@@ -80,7 +80,6 @@ std::optional<RandomFailure> first_failure(Place place, const ReadModel& model, 
 
 /// simulate/prove/place.h's reading of given words; those that leave the format's numbers are read `here`. Throws as
 /// first_failure, at once or while it reads.
-WordReading word_reading(Place place, const ReadModel& model, const WordReading& here,
-                         const WordLayout& layout = {});
+WordReading word_reading(Place place, const ReadModel& model, const WordReading& here, const WordLayout& layout = {});
 
 }  // namespace krohn

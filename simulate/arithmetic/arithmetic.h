@@ -183,8 +183,8 @@ decltype(auto) with_arithmetic(ArithmeticName name, Body&& body) {
 
 // The arithmetics of with_format, and the others of with_arithmetic, for templates that one file instantiates.
 #define KROHN_FORMATS(instantiate) instantiate(Fp64) instantiate(Fp32) instantiate(Fp16) instantiate(Bf16)
-#define KROHN_OTHER_ARITHMETICS(instantiate)                                                                    \
-  instantiate(Fused<Fp64>) instantiate(Fused<Fp32>) instantiate(Fused<Fp16>) instantiate(Fused<Bf16>)           \
+#define KROHN_OTHER_ARITHMETICS(instantiate)                                                          \
+  instantiate(Fused<Fp64>) instantiate(Fused<Fp32>) instantiate(Fused<Fp16>) instantiate(Fused<Bf16>) \
       instantiate(AccumulatedInFp32<Fp16>) instantiate(AccumulatedInFp32<Bf16>) instantiate(Tf32)
 
 /// The value of the format nearest to `value`, ties to the even one, in one rounding; subnormal numbers and overflow to

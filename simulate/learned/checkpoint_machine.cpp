@@ -18,9 +18,7 @@ namespace {
 class CheckpointMachine : public TrainedReader {
  public:
   CheckpointMachine(Checkpoint checkpoint, Precision precision)
-      : checkpoint_(std::move(checkpoint)),
-        model_(checkpoint_, precision),
-        read_(subject_of(checkpoint_, model_)) {
+      : checkpoint_(std::move(checkpoint)), model_(checkpoint_, precision), read_(subject_of(checkpoint_, model_)) {
     const Dfa& automaton = *checkpoint_.automaton;
     for (State state = 0; state < automaton.states(); ++state)
       if (checkpoint_.tokens.of_state[state] != TokenTable::kNone)

@@ -77,9 +77,9 @@ class AutomatonLearner {
   std::uint64_t questions_ = 0;
 };
 
-/// Calls heard(word, t, output) with what is said after the first t letters of words[word]: for each word in order, from
-/// t = 0 to its end or until nothing more of it is wanted (false), and for different words from several threads, the
-/// caller's among them. It has to say the same to the same word.
+/// Calls heard(word, t, output) with what is said after the first t letters of words[word]: for each word in order,
+/// from t = 0 to its end or until nothing more of it is wanted (false), and for different words from several threads,
+/// the caller's among them. It has to say the same to the same word.
 using Heard = std::function<bool(std::size_t word, std::size_t t, Output output)>;
 using WordsOracle = std::function<void(std::span<const Word> words, const Heard& heard)>;
 

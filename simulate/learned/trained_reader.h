@@ -110,7 +110,10 @@ class TrainedReader : public LetterReader {
   virtual const TensorFile* tensors() const { return nullptr; }
   /// What reads words for it, wherever that is done, and what an answer there means here.
   virtual ReadModel reading(const TrackedAutomaton& tracked) const {
-    return {.reader = *this, .tracked = tracked, .operations = {std::shared_ptr<void>(), operations()}, .tensors = tensors()};
+    return {.reader = *this,
+            .tracked = tracked,
+            .operations = {std::shared_ptr<void>(), operations()},
+            .tensors = tensors()};
   }
   virtual Output meaning(Output answer) const { return answer; }
 };

@@ -129,7 +129,8 @@ OperationsGradient<Real>::OperationsGradient(const Operations& operations, const
   letter_values_.assign(letters_.size, Real{0});
   for (std::uint32_t list = 0; list < count; ++list)
     if (fixed_.has(list)) std::ranges::copy(lists_.values(list), fixed_values_.begin() + fixed_.first[list]);
-  for (std::size_t lane = 0; lane < letters_.lanes; ++lane) {  // those left over are the last letter's: finite, as it is
+  // Lanes that are left over have the last letter's numbers: finite, where those are.
+  for (std::size_t lane = 0; lane < letters_.lanes; ++lane) {
     if (lane < letters) lists_.read_token(static_cast<Letter>(lane), wanted_);
     for (std::uint32_t list = 0; list < count; ++list)
       if (letters_.has(list))

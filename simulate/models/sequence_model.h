@@ -110,7 +110,9 @@ class SequenceModel {
 
   /// The loss of a batch, and its gradient by every parameter added to `gradient` (as long as `parameters`, or empty:
   /// no gradient). Targets of the batch are ordered as draw_batch orders them.
-  BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const { return loss_of(batch, nullptr, gradient); }
+  BatchLoss loss(const TrainingBatch& batch, std::span<Real> gradient) const {
+    return loss_of(batch, nullptr, gradient);
+  }
   /// The same for a model that `reads_twice`: the mean of both readings' losses, and the term, over the letters of all
   /// words and all that the layers remember; the answers are those of both. Throws InputError for another one.
   BatchLoss twin_loss(const TrainingBatch& batch, const TwinReading& twin, std::span<Real> gradient) const;

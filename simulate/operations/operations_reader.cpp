@@ -257,8 +257,7 @@ class Lanes {
       if constexpr (std::is_same_v<typename Format::Stored, Real>)  // as they are remembered already
         std::memcpy(memories[word].data(), numbers, memory() * sizeof(Real));
       else
-        for (std::size_t i = 0; i < memory(); ++i)
-          store_number<typename Format::Stored>(numbers[i], i, memories[word]);
+        for (std::size_t i = 0; i < memory(); ++i) store_number<typename Format::Stored>(numbers[i], i, memories[word]);
     }
   }
 

@@ -83,7 +83,8 @@ std::optional<RandomFailure> first_failure(const LetterReader& reader, const Tra
 
 namespace {
 
-/// Words that follow each other in a dictionary, side by side, each prefix that they share once. `order`: their numbers.
+/// Words that follow each other in a dictionary, side by side, each prefix that they share once. `order`: their
+/// numbers.
 void read_group(const ReadModel& model, std::span<const Word> words, std::span<const std::size_t> order,
                 const HeardAnswer& heard) {
   struct Going {

@@ -122,7 +122,9 @@ class OperationsBuilder {
  private:
   static Size fit(Size size) {
     if (size > Size{1} << 28)
-      throw LimitError("a model that computes or remembers a list of more than 2^28 numbers; make its heads, keys or values smaller");
+      throw InputError(
+          "a model that computes or remembers a list of more than 2^28 numbers; make its heads, keys or values "
+          "smaller");
     return size;
   }
   static std::uint32_t narrow(Size number) { return static_cast<std::uint32_t>(number); }

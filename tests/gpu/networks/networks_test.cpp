@@ -393,8 +393,8 @@ void check_directions(const Network& network) {
         const std::uint32_t next = share == 0.1 ? other : (i + 1) % book.size();
         std::vector<double> state;
         for (std::uint32_t e = 0; e < size; ++e) {
-          numbers[e] = D::store(
-              static_cast<Number>(length * ((1 - share) * book.entry(i, e) + share * book.entry(next, e))));
+          numbers[e] =
+              D::store(static_cast<Number>(length * ((1 - share) * book.entry(i, e) + share * book.entry(next, e))));
           state.push_back(static_cast<double>(numbers[e]));
         }
         CAPTURE(length);

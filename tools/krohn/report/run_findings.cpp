@@ -107,8 +107,7 @@ Json spectrum_data(const RunQuestion& question, const std::string& file, const F
   if (!exact_one) return absent("no construction of one layer fits the language, whose eigenvalues these would be");
   const ComparedModel learned =
       compared_model(question.subject, load_machine(file, question.reading, widest_precision(file)));
-  if (learned.spectrum.coordinates == 0)
-    return absent(kNoMatrices);
+  if (learned.spectrum.coordinates == 0) return absent(kNoMatrices);
   const ComparedModel exact = compared_model(exact_one->provenance.construction, *exact_one);
   const std::vector<LetterComparison> letters = compare_letters(learned, exact, kLeastWeight);
   Json rows = letters_to_json(letters);

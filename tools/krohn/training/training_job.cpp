@@ -84,9 +84,10 @@ void add_training_options(Verb& verb, TrainArguments& options) {
   add_count(verb, "--seeds", options.seeds, "Runs for every learning rate");
   verb.add_option("--smoothing", training.smoothing, "Probability that targets spread over all labels")
       .between(0.0, 0.9);
-  verb.add_option("--contract", training.contract,
-                  "Of cells and layers of other libraries: weight by which two readings with noise are drawn together (3 to "
-                  "10 are tried), beside a term that keeps a bare GRU's update gates open; 0: off")
+  verb.add_option(
+          "--contract", training.contract,
+          "Of cells and layers of other libraries: weight by which two readings with noise are drawn together (3 to "
+          "10 are tried), beside a term that keeps a bare GRU's update gates open; 0: off")
       .between(0.0, 1e6);
   add_count(verb, "--samples", training.samples, "Train on so many samples again and again; 0: on new ones");
   add_optional_count(verb, "--sample-seed", training.sample_seed,

@@ -181,10 +181,11 @@ int compare(const CompareArguments& options) {
   const ComparedModel learned = load_compared(options.learned, options.reading),
                       exact = load_compared(options.exact, options.reading);
   if (exact.spectrum.coordinates == 0)
-    throw InputError(options.exact,
-                     fmt::format("{}, so that there are no eigenvalues to compare with; `krohn compile` writes networks "
-                                 "that have them",
-                                 kNoMatrices));
+    throw InputError(
+        options.exact,
+        fmt::format("{}, so that there are no eigenvalues to compare with; `krohn compile` writes networks "
+                    "that have them",
+                    kNoMatrices));
   const std::vector<LetterComparison> letters = compare_letters(learned, exact, options.weight);
   if (!options.plot.empty() && learned.spectrum.coordinates == 0)
     throw InputError("--plot", fmt::format("{}: {}, so that there is nothing to draw", learned.name, kNoMatrices));

@@ -303,7 +303,8 @@ std::string model_of_init(const TrainArguments& options) {
   const std::string file = file_of_run(options.init);
   if (!fs::exists(file)) throw InputError(visible(options.init), "no such file or folder");
   if (!is_trained_model(file))
-    throw InputError("--model", fmt::format("{} is no trained model; name the one that begins with it", visible(options.init)));
+    throw InputError("--model",
+                     fmt::format("{} is no trained model; name the one that begins with it", visible(options.init)));
   return load_model(file).model->name();
 }
 
