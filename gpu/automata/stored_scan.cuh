@@ -129,7 +129,7 @@ struct StoredScan {
     return static_cast<std::uint32_t>(sizeof(Memory)) + table_size() + gathered_size() + steps_size();
   }
 
-  /// Where states are gathered, and the table of states after bytes, in what follows the algebra's table.
+  /// The two of a block in the memory that follows the algebra's table.
   KROHN_HOST_DEVICE StateWriter writer(unsigned char* behind_table) const {
     auto* const gathered = reinterpret_cast<StatesVector*>(behind_table);
     return {gathered, steps_size() > 0 ? behind_table + gathered_size()
@@ -304,7 +304,7 @@ struct StoredScan {
     for (std::uint32_t i = 0; i < sizeof(Element) / 4; ++i) reinterpret_cast<std::uint32_t*>(to)[i] = words[i];
   }
 
-  /// Where a run's piece is gathered: pieces of runs beside each other are in different banks.
+  /// The place where a run's piece is gathered: pieces of runs beside each other are in different banks.
   KROHN_HOST_DEVICE std::uint32_t place_of(std::uint32_t run, std::uint32_t piece) const {
     return run * steps.letters + (piece + run) % steps.letters;
   }

@@ -169,10 +169,10 @@ class StoredWordRunner::Scanner final : public Reader {
 #endif
     HostBlock block(scan);
     const HostThreads threads{kTileThreads};
-    scan.load_steps(threads, block.behind_table());
+    scan.load_steps(threads, block.behind_table);
     const auto finish = [&](std::uint64_t tile) {
       scan.look_back(threads, block.memory, tile);
-      scan.write_tile(threads, block.memory, scan.writer(block.behind_table()), tile);
+      scan.write_tile(threads, block.memory, scan.writer(block.behind_table), tile);
     };
     const auto read = [&](std::uint64_t tile) { scan.read_tile(threads, block.table, block.memory, tile); };
     for (std::uint64_t tile = 0; tile < scan.tiles(); ++tile) {
@@ -192,12 +192,11 @@ class StoredWordRunner::Scanner final : public Reader {
     explicit HostBlock(const StoredScan<Algebra>& scan)
         : shared(scan.shared_size() / sizeof(PackedVector) + 1),
           table(scan.load_table(HostThreads{kTileThreads}, reinterpret_cast<unsigned char*>(shared.data()))),
-          table_size(scan.table_size()) {}
-    unsigned char* behind_table() { return reinterpret_cast<unsigned char*>(shared.data()) + table_size; }
+          behind_table(reinterpret_cast<unsigned char*>(shared.data()) + scan.table_size()) {}
 
     std::vector<PackedVector> shared;
     const unsigned char* table;
-    std::uint32_t table_size;
+    unsigned char* behind_table;
     TileMemory<Element> memory;
   };
 

@@ -23,8 +23,9 @@ Certificate DevicePlace::search_pairs(const Network& network, const CertifyOptio
 
 namespace {
 
-// One word takes a device longer than the processor, which reads a letter in a tenth of the time.
-constexpr std::uint64_t kManyWords = 128;
+/// Words of a model that a device is worth: one takes it longer than the processor, which reads a letter in a tenth of
+/// the time.
+constexpr std::uint64_t kManyWordsOfModel = 128;
 
 }  // namespace
 
@@ -35,7 +36,7 @@ WordReading DevicePlace::word_reading(const ReadModel& model, unsigned threads) 
       [&]() -> WordReading {
         return [here, there = krohn::word_reading(Place::kDevice, model, here)](std::span<const Word> words,
                                                                                 const HeardAnswer& heard) {
-          (words.size() < kManyWords ? here : there)(words, heard);
+          (words.size() < kManyWordsOfModel ? here : there)(words, heard);
         };
       },
       [&] { return here; });
@@ -45,9 +46,9 @@ std::optional<RandomFailure> DevicePlace::first_failure(
     const ReadModel& model, const RandomTest& asked,
     const std::function<void(std::uint64_t, std::uint64_t)>& told) const {
   const auto here = [&] { return ProvingPlace::first_failure(model, asked, told); };
-  if (asked.words < kManyWords) {
+  if (asked.words < kManyWordsOfModel) {
     if (insists_)
-      note_(fmt::format("words of a model are read on a device side by side, from --words {} on", kManyWords));
+      note_(fmt::format("words of a model are read on a device side by side, from --words {} on", kManyWordsOfModel));
     return here();
   }
   return on_device(

@@ -9,6 +9,7 @@
 #include "krohn/gpu/operations/operation_words.h"
 #include "krohn/gpu/training/linear_model_words.cuh"
 #include "krohn/groups/base/float_environment.h"
+#include "krohn/simulate/arithmetic/parallel_for.h"
 #include "krohn/simulate/learned/model_operations.h"
 #include "krohn/simulate/operations/stated_lists.h"
 #include "krohn/simulate/tasks/tasks.h"
@@ -24,8 +25,8 @@ constexpr std::uint64_t kMaxWordsAtOnce = std::uint64_t{1} << 16, kStateNumbersA
 /// Matrices one after another, each column by column.
 std::vector<float> by_columns(const std::vector<float>& numbers, std::size_t rows, std::size_t columns) {
   std::vector<float> turned(numbers.size());
-  for (std::size_t i = 0; i < numbers.size(); ++i)
-    turned[i / (rows * columns) * rows * columns + i % columns * rows + i / columns % rows] = numbers[i];
+  for (std::size_t at = 0; at < numbers.size(); at += rows * columns)
+    transpose(numbers.data() + at, rows, columns, turned.data() + at, rows);
   return turned;
 }
 

@@ -38,11 +38,13 @@ KROHN_HOST_DEVICE void multiply_blocks(Second second, First first, std::size_t s
     out[i * size + j] = A::store(dot_product<A>(second + i * size, 1, first + j, size, size));
 }
 
-/// y = block · x (+ b, where `adds`), one column of `size` numbers. `y` overlaps none of them.
+/// y = block · x (+ b, where `adds`), for `rows` rows of a block and one column of `size` numbers. `y` overlaps none of
+/// them.
 template <class A, class Block, class From, class Addition, class To>
-KROHN_HOST_DEVICE void apply_block(Block block, From x, bool adds, Addition b, std::size_t size, To y) {
+KROHN_HOST_DEVICE void apply_block(Block block, From x, bool adds, Addition b, std::size_t rows, std::size_t size,
+                                   To y) {
   KROHN_DO_NOT_UNROLL
-  for (std::size_t i = 0; i < size; ++i) {
+  for (std::size_t i = 0; i < rows; ++i) {
     typename A::Sum sum = dot_product<A>(block + i * size, 1, x, 1, size);
     if (adds) sum = A::add(sum, A::load(b[i]));
     y[i] = A::store(sum);
@@ -115,7 +117,7 @@ KROHN_HOST_DEVICE void apply_map(const AffineShape& shape, const Map& map, From 
     KROHN_DO_NOT_UNROLL
     for (std::uint32_t i = 0; i < shape.block_count; ++i) {
       const std::size_t size = shape.blocks[i];
-      apply_block<A>(map.entries + at, x + row, shape.adds, b + (shape.adds ? row : 0), size, y + row);
+      apply_block<A>(map.entries + at, x + row, shape.adds, b + (shape.adds ? row : 0), size, size, y + row);
       at += size * size;
       row += size;
     }
@@ -125,23 +127,24 @@ KROHN_HOST_DEVICE void apply_map(const AffineShape& shape, const Map& map, From 
 /// Number `row` of the column A x (+ b), where `addition` is that column's: what apply_map writes there.
 template <class A, class Map, class From>
 KROHN_HOST_DEVICE typename A::Number apply_row(const AffineShape& shape, const Map& map, From x, std::uint32_t row) {
-  typename A::Sum sum = A::load(typename A::Number(0));
-  if (shape.only_moves) {
-    KROHN_DO_NOT_UNROLL
-    for (std::uint32_t j = 0; j < shape.dimension; ++j) {
-      const SignedTarget target = map.targets[j];
-      if (target >> 1 != row) continue;
-      const typename A::Sum moved = A::load(x[j]);
-      sum = A::add(sum, (target & 1U) != 0 ? -moved : moved);
-    }
-  } else {
-    std::uint32_t block = 0, first = 0;
-    std::size_t at = 0, size = shape.blocks[0];
+  if (!shape.only_moves) {
+    std::size_t block = 0, first = 0, at = 0, size = shape.blocks[0];
     for (; row >= first + size; size = shape.blocks[++block]) {
       at += size * size;
-      first += static_cast<std::uint32_t>(size);
+      first += size;
     }
-    sum = dot_product<A>(map.entries + (at + (row - first) * size), 1, x + first, 1, size);
+    typename A::Number y;
+    apply_block<A>(map.entries + (at + (row - first) * size), x + first, shape.adds,
+                   map.addition + (shape.adds ? row : 0), 1, size, &y);
+    return y;
+  }
+  typename A::Sum sum = A::load(typename A::Number(0));
+  KROHN_DO_NOT_UNROLL
+  for (std::uint32_t j = 0; j < shape.dimension; ++j) {
+    const SignedTarget target = map.targets[j];
+    if (target >> 1 != row) continue;
+    const typename A::Sum moved = A::load(x[j]);
+    sum = A::add(sum, (target & 1U) != 0 ? -moved : moved);
   }
   return A::store(shape.adds ? A::add(sum, A::load(map.addition[row])) : sum);
 }

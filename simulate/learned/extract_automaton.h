@@ -92,7 +92,7 @@ struct ExtractOptions {
   std::uint64_t max_network_states = std::uint64_t{1} << 16;  ///< reachable ones, for the exact comparison
   std::uint64_t seed = 1;
   std::function<void(std::uint64_t)> progress;  ///< letters read so far; may throw Interrupted
-  // Nothing below changes what is found.
+  // The rest changes nothing that is found.
   std::uint64_t at_once = 0;            ///< words that are read side by side; 0: as many as suits
   unsigned threads = 0;                 ///< 0: all
   const ProvingPlace* place = nullptr;  ///< where models with operations are read; null: here

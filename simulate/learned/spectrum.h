@@ -108,7 +108,7 @@ struct Spectrum {
   std::uint64_t coordinates = 0, alive = 0;
 };
 
-/// Where there are no coordinates.
+/// The reason why a spectrum has no coordinates.
 inline constexpr const char* kNoMatrices =
     "its letters act by no matrices that krohn takes, as in nonlinear cells and layers of other libraries";
 

@@ -108,7 +108,7 @@ class TrainedReader : public LetterReader {
   /// the numbers of the list's logits.
   virtual const Operations* operations() const { return nullptr; }
   virtual const TensorFile* tensors() const { return nullptr; }
-  /// What reads words for it, wherever that is done, and what an answer there means here.
+  /// The model that reads words for it, wherever that is done, and the meaning here of an answer there.
   virtual ReadModel reading(const TrackedAutomaton& tracked) const {
     return {.reader = *this,
             .tracked = tracked,

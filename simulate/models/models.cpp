@@ -148,18 +148,19 @@ namespace {
 
 constexpr std::uint32_t kMaxExtent = 1 << 20;
 
-std::string text_of(const TensorFile& file, const char* key, const std::string& path) {
+std::string text_of(const TensorFile& file, const char* key) {
   if (!file.metadata.contains(key))
-    throw InputError(path, fmt::format("its metadata has no \"{}\"; `krohn train` writes models, and `krohn import` "
-                                       "takes in those trained elsewhere",
-                                       key));
+    throw InputError(
+        fmt::format("its metadata has no \"{}\"; `krohn train` writes models, and `krohn import` takes in "
+                    "those trained elsewhere",
+                    key));
   return file.text(key);
 }
 
-std::uint32_t extent_of(const TensorFile& file, const char* key, const std::string& path) {
-  const auto value = number_in<std::uint32_t>(text_of(file, key, path));
+std::uint32_t extent_of(const TensorFile& file, const char* key) {
+  const auto value = number_in<std::uint32_t>(text_of(file, key));
   if (!value || *value < 1 || *value > kMaxExtent)
-    throw InputError(path, fmt::format("metadata \"{}\" is not a number from 1 to {}", key, kMaxExtent));
+    throw InputError(fmt::format("metadata \"{}\" is not a number from 1 to {}", key, kMaxExtent));
   return *value;
 }
 
@@ -180,7 +181,7 @@ TensorFile file_of(const std::string& task, const SequenceModel<float>& model,
   return file;
 }
 
-void fix_numbers(SequenceModel<float>& model, const TensorFile& file, const std::string& path) {
+void fix_numbers(SequenceModel<float>& model, const TensorFile& file) {
   const auto found = file.metadata.find("fixed");
   if (found == file.metadata.end()) return;
   const std::size_t all = model.parameters().size();
@@ -192,7 +193,7 @@ void fix_numbers(SequenceModel<float>& model, const TensorFile& file, const std:
     const auto first = number_in<std::size_t>(part.substr(0, plus)),
                count = number_in<std::size_t>(part.substr(std::min(plus + 1, part.size())));
     if (!first || !count || *first < end || *first > all || *count > all - *first)
-      throw InputError(path, fmt::format("metadata \"fixed\": \"{}\" are no numbers of the model", visible(part)));
+      throw InputError(fmt::format("metadata \"fixed\": \"{}\" are no numbers of the model", visible(part)));
     model.fix(*first, *count);
     end = *first + *count;
   }
@@ -210,26 +211,34 @@ void save_model(const std::string& task, const SequenceModel<float>& model, cons
   write_safetensors(file_of(task, model, metadata), path);
 }
 
-TrainedModel load_model(const std::string& path) try {
+namespace {
+
+/// Throws InputError without the file's name.
+TrainedModel model_in(const TensorFile& file) {
+  const std::string format = text_of(file, "format");
+  if (format == "krohn.network")
+    throw InputError("a network that `krohn compile` or `krohn snap` made; `krohn run` and `krohn verify` take it");
+  if (format != "krohn.model" || text_of(file, "version") != "1") throw InputError("not a trained model of version 1");
+  TrainedModel trained{
+      text_of(file, "task"), file.metadata,
+      make_model<float>(text_of(file, "model"), extent_of(file, "letters"), extent_of(file, "labels"), 0)};
+  trained.model->load(file);
+  fix_numbers(*trained.model, file);
+  for (const float number : trained.model->parameters())
+    if (!std::isfinite(number)) throw InputError("holds a number that is not finite");
+  return trained;
+}
+
+}  // namespace
+
+TrainedModel load_model(const std::string& path) {
   const FloatEnvironment environment;
   const TensorFile file = read_safetensors(path);
-  const std::string format = text_of(file, "format", path);
-  if (format == "krohn.network")
-    throw InputError(path,
-                     "a network that `krohn compile` or `krohn snap` made; `krohn run` and `krohn verify` take it");
-  if (format != "krohn.model" || text_of(file, "version", path) != "1")
-    throw InputError(path, "not a trained model of version 1");
-  TrainedModel trained{text_of(file, "task", path), file.metadata,
-                       make_model<float>(text_of(file, "model", path), extent_of(file, "letters", path),
-                                         extent_of(file, "labels", path), 0)};
-  trained.model->load(file);
-  fix_numbers(*trained.model, file, path);
-  for (const float number : trained.model->parameters())
-    if (!std::isfinite(number)) throw InputError(path, "holds a number that is not finite");
-  return trained;
-} catch (const InputError& error) {
-  if (std::string_view(error.what()).starts_with(path)) throw;
-  throw InputError(path, error.what());
+  try {
+    return model_in(file);
+  } catch (const InputError& error) {
+    throw InputError(path, error.what());
+  }
 }
 
 namespace {

@@ -78,6 +78,9 @@ TEST_CASE("a stored word ends where the automaton ends, and passes through its s
                         {circle(60, 60), Kind::kElements},
                         {circle(250, 2), Kind::kElements},
                         {circle(255, 5), Kind::kElements},
+                        // States after bytes that just fit in a block's memory, and that do not.
+                        {circle(128, 128), Kind::kElements},
+                        {circle(145, 113), Kind::kElements},
                         {random_automaton(40, 2, 6), Kind::kEnds},
                         {random_automaton(200, 5, 7), Kind::kEnds}};
   for (const Case& one : cases) {
