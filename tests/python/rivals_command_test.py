@@ -17,7 +17,7 @@ except ImportError:
     raise unittest.SkipTest("the rivals need torch and safetensors")
 
 import krohn
-from krohn.rivals import models, page, papers, tables, timing, training
+from krohn.rivals import models, papers, tables, timing, training
 from krohn.rivals.__main__ import main
 
 KROHN = os.environ.get("KROHN_COMMAND")
@@ -309,7 +309,7 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(tables.Result(None, [run]).figures(6), [0.9])
         self.assertEqual(tables.Result(None, [run]).figures(6, whole_words=True), [0.75])
         with self.assertRaises(ValueError):
-            page.rewritten("no place", self.folder, [1])
+            tables.rewritten("no place", self.folder, [1])
 
     def test_ways_of_the_recurrence_are_timed(self):
         lines = timing.report(runs=1).splitlines()

@@ -1,5 +1,6 @@
 #include "tools/bench/measure.h"
 
+#ifdef KROHN_HAS_OPENFST
 #include <fst/fstlib.h>
 
 #include <ctime>
@@ -55,3 +56,20 @@ RivalResult openfst_letter_from_end(std::uint32_t count) {
 }
 
 }  // namespace krohn::bench
+#else
+#include <stdexcept>
+
+namespace krohn::bench {
+
+bool has_openfst() { return false; }
+
+RivalResult openfst_minimise(std::uint32_t, std::uint32_t, std::uint32_t,
+                             const std::function<std::uint32_t(std::uint32_t, std::uint32_t)>&,
+                             const std::function<bool(std::uint32_t)>&) {
+  throw std::logic_error("built without OpenFst");
+}
+
+RivalResult openfst_letter_from_end(std::uint32_t) { throw std::logic_error("built without OpenFst"); }
+
+}  // namespace krohn::bench
+#endif

@@ -9,7 +9,7 @@ from typing import List, Optional
 
 import torch
 
-from krohn.rivals import models, page, papers, tables, timing, training
+from krohn.rivals import models, papers, tables, timing, training
 
 
 def numbers(text: str) -> List[float]:
@@ -118,7 +118,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
             for length in chosen.lengths:
                 print(json.dumps(vars(training.measure(model, facts["task"], length, chosen.words))))
         elif chosen.verb == "page":
-            page.rewrite(chosen.page, chosen.cells, range(chosen.seed, chosen.seed + chosen.seeds))
+            tables.rewrite(chosen.page, chosen.cells, range(chosen.seed, chosen.seed + chosen.seeds))
         elif chosen.verb == "time":
             print(timing.report(chosen.words))
         else:

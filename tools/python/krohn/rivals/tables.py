@@ -1,17 +1,23 @@
 """Runs the cells of a paper's table, several seeds each, keeps a line of every run, and says what came out.
 
 What is measured is the run with the least validation loss among the rates: its scaled accuracy at every test length, and whether it is
-right on every word of the last one."""
+right on every word of the last one.
+
+Tables stand inside pages: what is between `<!-- krohn.rivals NAME -->`, or for the cells whose "row, column" have a text
+`<!-- krohn.rivals NAME TEXT -->`, and `<!-- end -->` is made from the folders of their cells, the rest of a page is its writer's."""
 
 import glob
 import json
 import math
 import os
+import re
 from dataclasses import dataclass, replace
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from krohn.rivals import models, papers, training
 from krohn.rivals.papers import Cell, Table
+
+MARKED = re.compile(r"(<!-- krohn\.rivals (\S+)(?: ([^\n]+))? -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def interval(successes: int, runs: int) -> Tuple[float, float]:
@@ -209,3 +215,29 @@ def run(name: str, folder: str, seeds: int, seed: int, only: str, scale: str, sh
     chosen = range(seed, seed + seeds)
     train(table, folder, chosen, shard, progress)
     return table, results(table, folder, chosen)
+
+
+def rewritten(text: str, cells: str, seeds: Sequence[int]) -> str:
+    """The page with the tables of CELLS/NAME, small scale. Raises ValueError where it has no place for one, and where
+    there is no such folder or no such cell."""
+    if not MARKED.search(text):
+        raise ValueError("the page has no <!-- krohn.rivals NAME --> … <!-- end -->")
+
+    if not os.path.isdir(cells):
+        raise ValueError(f"--cells {cells}: no such folder")
+
+    def table_of(place: "re.Match[str]") -> str:
+        table = papers.table(place[2], only=place[3] or "")
+        if not table.cells:
+            raise ValueError(f"no cell of {place[2]} has {place[3]!r} in its name")
+        return place[1] + markdown(table, results(table, os.path.join(cells, place[2]), seeds)) + "\n" + place[4]
+
+    return MARKED.sub(table_of, text)
+
+
+def rewrite(path: str, cells: str, seeds: Sequence[int]) -> None:
+    with open(path, encoding="utf-8") as file:
+        text = rewritten(file.read(), cells, seeds)
+    with open(path + ".part", "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(path + ".part", path)
