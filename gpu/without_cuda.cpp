@@ -4,8 +4,8 @@
 
 #include "krohn/gpu/automata/stored_word.h"
 #include "krohn/gpu/device/device.h"
-#include "krohn/gpu/device/device_summers.h"
 #include "krohn/gpu/device/place.h"
+#include "krohn/simulate/probe/probe_sums.h"
 
 namespace krohn {
 namespace {

@@ -135,4 +135,7 @@ bool is_locally_testable_of_order(const SyntacticSemigroup& semigroup, std::uint
 /// vertices are the words of k−1 letters (docs/MATH.md). Throws LimitError past two million products.
 bool is_dot_depth_one_of_width(const SyntacticSemigroup& semigroup, std::uint64_t k);
 
+/// A shortest word that is accepted from one of the states only, if there is one.
+std::optional<Word> telling_word(const Dfa& dfa, State p, State q);
+
 }  // namespace krohn

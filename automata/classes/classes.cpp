@@ -9,7 +9,6 @@
 #include "krohn/automata/dfa/graph.h"
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/automata/monoid/properties.h"
-#include "krohn/automata/monoid/state_pairs.h"
 #include "krohn/automata/monoid/witness_check.h"
 #include "krohn/automata/operations/operations.h"
 #include "krohn/groups/base/error.h"
@@ -17,6 +16,14 @@
 #include "krohn/groups/base/time_limit.h"
 
 namespace krohn {
+
+std::optional<Word> telling_word(const Dfa& dfa, State p, State q) {
+  const auto started_at = [&](State state) {
+    return Dfa::acceptor(dfa.alphabet(), {dfa.table().begin(), dfa.table().end()}, state,
+                         {dfa.outputs().begin(), dfa.outputs().end()});
+  };
+  return distinguishing_word(started_at(p), started_at(q));
+}
 
 // Languages that the beginning or the end of a word decides, and finite ones.
 

@@ -13,7 +13,6 @@
 
 #include "krohn/automata/dfa/graph.h"
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/automata/monoid/state_pairs.h"
 #include "krohn/automata/monoid/witness_check.h"
 #include "krohn/automata/operations/operations.h"
 #include "krohn/groups/base/error.h"

@@ -1,4 +1,5 @@
-#include "krohn/constructions/smallest/finite_values.h"
+
+#include "krohn/constructions/smallest/smallest.h"
 
 #include <algorithm>
 #include <map>

@@ -4,10 +4,13 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "krohn/groups/base/error.h"
 
 namespace krohn {
+
+struct Summer;  // simulate/probe/probe_sums.h
 
 /// There is no device, or too little of its memory is free.
 class NoDevice final : public SystemError {
@@ -41,6 +44,10 @@ double cuda_copy_rate();
 /// Accesses of shared memory, of 32 bits each, that the device's processors make in a second without conflicts: 32 a
 /// clock each.
 double shared_accesses_per_second();
+
+/// Loops of separate and of fused operations in fp64 and fp32, and tensor cores that take factors in fp16, bf16 and
+/// tf32 and accumulate in fp32, each a kernel of its own. Throws NoDevice without a device.
+std::vector<Summer> device_summers();
 
 // One device for each of several processes on a machine.
 

@@ -1,3 +1,5 @@
+#include "krohn/gpu/device/device.h"
+
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>
@@ -5,7 +7,7 @@
 #include <cstdint>
 
 #include "krohn/gpu/device/device_kernels.cuh"
-#include "krohn/gpu/device/device_summers.h"
+#include "krohn/simulate/probe/probe_sums.h"
 
 namespace krohn {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "krohn/gpu/device/threads.cuh"
-#include "krohn/simulate/arithmetic/double_bits.h"
+#include "krohn/simulate/arithmetic/stated_exp.h"
 #include "krohn/simulate/words/host_device.h"
 
 namespace krohn {

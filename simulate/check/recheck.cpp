@@ -16,7 +16,6 @@
 #include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/check/recheck_arithmetic.h"
 #include "krohn/simulate/check/recheck_network.h"
-#include "krohn/simulate/check/recheck_operations.h"
 
 namespace krohn {
 

@@ -1,20 +1,23 @@
-// simulate/check/recheck_network.h — a network evaluated the slow way, for the re-checker of certificates alone: every
-// matrix as lists of weights, every codeword looked at. What is computed is defined by simulate/arithmetic/apply.h and
-// docs/reference/network-file.md.
+// simulate/check/recheck_network.h — a network, and a list of operations, evaluated the slow way, for the re-checker of
+// certificates alone: every matrix as lists of weights, every codeword looked at. simulate/arithmetic/apply.h and
+// docs/reference/network-file.md define what is computed.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "krohn/automata/dfa/dfa.h"
+#include "krohn/constructions/files/safetensors.h"
 #include "krohn/constructions/network/network.h"
 #include "krohn/simulate/arithmetic/order.h"
 #include "krohn/simulate/check/recheck_arithmetic.h"
 #include "krohn/simulate/prove/claims/certificate.h"
+#include "krohn/simulate/prove/claims/operations.h"
 
 namespace krohn {
 
@@ -111,5 +114,17 @@ bool moves_exactly(const Layer& layer, Action action, const std::vector<double>&
 /// Establishes that words of at most `proof.length` letters are read rightly (docs/reference/certificate-file.md,
 /// "linear horizon"), or throws NotEstablished. Returns what was found, as a sentence.
 std::string check_horizon(const LinearHorizon& proof, const Network& network, const RecheckedNetwork& plain);
+
+// Operations, evaluated one after another (docs/reference/certificate-file.md, "Operations").
+
+/// Views nothing. Throws NotEstablished where an operation makes no sense, here and on the way where a number is not
+/// finite.
+std::unique_ptr<RecheckedReader> rechecked_operations(const Operations& operations, const TensorFile& tensors);
+
+/// The same with intervals for numbers (docs/reference/certificate-file.md, "closed regions"): the memory is two lists,
+/// of lower ends and of upper ones, and what is read is the logit that is the greatest throughout. `also`: fp32, or
+/// bf16 or fp16, to which the runtimes may round besides. Throws NotEstablished also where nothing encloses a number.
+std::unique_ptr<RecheckedReader> enclosed_operations(const Operations& operations, const TensorFile& tensors,
+                                                     Precision also);
 
 }  // namespace krohn

@@ -1,4 +1,5 @@
-#include "krohn/simulate/check/recheck_operations.h"
+
+#include "krohn/simulate/check/recheck_network.h"
 
 #include <fmt/format.h>
 

@@ -12,8 +12,8 @@
 #include <set>
 #include <utility>
 
+#include "krohn/automata/dfa/graph.h"
 #include "krohn/automata/dfa/visible_text.h"
-#include "krohn/automata/monoid/state_pairs.h"
 #include "krohn/automata/monoid/witness_check.h"
 #include "krohn/constructions/build/based_action.h"
 #include "krohn/constructions/files/safetensors.h"

@@ -1,4 +1,5 @@
-#include "krohn/simulate/imports/expected_answers.h"
+
+#include "krohn/simulate/imports/import_model.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

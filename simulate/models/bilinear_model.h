@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "krohn/simulate/arithmetic/numbers.h"
-#include "krohn/simulate/arithmetic/outer_gradient.h"
 #include "krohn/simulate/models/sequence_model.h"
 
 namespace krohn {

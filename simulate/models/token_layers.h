@@ -10,7 +10,6 @@
 #include <span>
 #include <vector>
 
-#include "krohn/groups/base/distributions.h"
 #include "krohn/groups/base/random.h"
 #include "krohn/simulate/models/sequence_model.h"
 #include "krohn/simulate/tasks/task.h"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "krohn/simulate/arithmetic/outer_gradient.h"
+#include "krohn/simulate/arithmetic/numbers.h"
 
 namespace krohn {
 

@@ -9,8 +9,8 @@
 #include <cmath>
 #include <utility>
 
-#include "krohn/groups/base/distributions.h"
 #include "krohn/groups/base/error.h"
+#include "krohn/groups/base/random.h"
 #include "krohn/groups/base/stated_functions.h"
 
 namespace krohn {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "krohn/automata/monoid/state_pairs.h"
+#include "krohn/automata/dfa/graph.h"
 
 namespace krohn {
 

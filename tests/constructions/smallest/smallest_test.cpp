@@ -2,7 +2,6 @@
 
 #include "krohn/automata/monoid/algebra.h"
 #include "krohn/automata/operations/minimise.h"
-#include "krohn/constructions/smallest/finite_values.h"
 #include "krohn/constructions/smallest/smallest.h"
 #include "krohn/groups/permutations/group_elements.h"
 #include "krohn/groups/representations/least_representation.h"

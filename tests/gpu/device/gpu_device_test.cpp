@@ -1,8 +1,8 @@
 #include "krohn/gpu/device/device.h"
-#include "krohn/gpu/device/device_summers.h"
 #include "krohn/gpu/device/graph.h"
 #include "krohn/gpu/training/product_job.cuh"
 #include "krohn/groups/base/random.h"
+#include "krohn/simulate/probe/probe_sums.h"
 #include "tests/gpu/device/graph_jobs.cuh"
 #include "tests/testing.h"
 

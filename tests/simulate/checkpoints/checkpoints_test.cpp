@@ -7,7 +7,7 @@
 #include "krohn/constructions/checkpoints/export_checkpoint.h"
 #include "krohn/constructions/files/safetensors.h"
 #include "krohn/groups/base/atomic_file.h"
-#include "krohn/simulate/check/recheck_operations.h"
+#include "krohn/simulate/check/recheck_network.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/checkpoints/checkpoint_model.h"
 #include "krohn/simulate/prove/pairs/certify_reader.h"

@@ -8,7 +8,6 @@
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/constructions/files/safetensors.h"
-#include "krohn/simulate/imports/expected_answers.h"
 #include "krohn/simulate/imports/import_model.h"
 #include "krohn/simulate/learned/trained_reader.h"
 #include "krohn/simulate/models/cell_model.h"

@@ -9,7 +9,7 @@
 #include "krohn/groups/base/stated_functions.h"
 #include "krohn/simulate/arithmetic/stated_exp.h"
 #include "krohn/simulate/check/recheck_arithmetic.h"
-#include "krohn/simulate/check/recheck_operations.h"
+#include "krohn/simulate/check/recheck_network.h"
 #include "krohn/simulate/checkpoints/checkpoint_letters.h"
 #include "krohn/simulate/learned/extract_automaton.h"
 #include "krohn/simulate/learned/initialise_model.h"

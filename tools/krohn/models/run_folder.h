@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "krohn/automata/language.h"
-#include "krohn/simulate/imports/expected_answers.h"
+#include "krohn/simulate/imports/import_model.h"
 #include "krohn/simulate/models/models.h"
 #include "krohn/simulate/run/long_comparison.h"
 #include "krohn/simulate/tasks/task.h"

@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "krohn/gpu/device/device.h"
-#include "krohn/gpu/device/device_summers.h"
 #include "krohn/groups/base/error.h"
 #include "krohn/simulate/probe/probe_sums.h"
 #include "tools/krohn/command.h"

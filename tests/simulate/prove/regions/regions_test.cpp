@@ -8,7 +8,7 @@
 #include "krohn/simulate/check/recheck.h"
 #include "krohn/simulate/check/recheck_arithmetic.h"
 #include "krohn/simulate/check/recheck_enclosed.h"
-#include "krohn/simulate/check/recheck_operations.h"
+#include "krohn/simulate/check/recheck_network.h"
 #include "krohn/simulate/learned/model_operations.h"
 #include "krohn/simulate/models/cells/cell_network.h"
 #include "krohn/simulate/models/models.h"
