@@ -1,5 +1,5 @@
-// simulate/operations/step_kernel_body.h — the loops of steps. Included by the translation unit of every instruction
-// set, and nothing else. Vectors run over outputs or over words, never over the terms of a sum, and nothing is fused or
+// simulate/operations/step_kernel_body.h — the loops of steps, for step_kernels.cpp alone, which is compiled for every
+// instruction set. Vectors run over outputs or over words, never over the terms of a sum, and nothing is fused or
 // added in another order, so that every set gives the same bits.
 #pragma once
 

@@ -1,6 +1,5 @@
-// simulate/operations/step_adjoint_body.h — the adjoints of steps over words side by side: from the gradient by a step's
-// results, that by its operands. Included by the translation unit of every instruction set, behind the steps' own loops.
-#pragma once
+// The adjoints of steps over words side by side: from the gradient by a step's results, that by its operands. Compiled,
+// with the steps' own loops, once for every instruction set (krohn_kernel_for in CMakeLists.txt).
 
 #include <algorithm>
 
@@ -237,11 +236,12 @@ StepAdjointKernel<typename Format::Real> adjoint_of(StepFunction function) {
   return each_adjoint_of<Format>(function, std::make_index_sequence<static_cast<std::size_t>(StepFunction::kNorm) - 1>());
 }
 
-[[maybe_unused]] StepKernels kernels_here() {
+}  // namespace
+
+StepKernels portable_step_kernels() {
   return {&kernel_of<InFp64>, &kernel_of<InFp32>,    &kernel_of<InBf16>,    &look_up<float>,
           &look_up<double>,   &best_of_words<float>, &best_of_words<double>,
           &adjoint_of<InFp64>, &adjoint_of<InFp32>};
 }
 
-}  // namespace
 }  // namespace krohn

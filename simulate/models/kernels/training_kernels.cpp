@@ -1,6 +1,5 @@
-// simulate/models/kernels/training_kernel_bodies.h — the loops behind TrainingKernels, for vectors of kLanes numbers
-// and products in tiles of kRows rows. Included by one translation unit for every instruction set, and nothing else.
-#pragma once
+// The loops behind TrainingKernels, for vectors of kLanes numbers and products in tiles of kRows rows. Compiled once
+// for every instruction set (krohn_kernel_for in CMakeLists.txt), which gives KROHN_TILES: its kLanes, kRows.
 
 #include "krohn/simulate/models/kernels/training_combinations.h"
 #include "krohn/simulate/models/kernels/training_letter_reflections.h"
@@ -89,4 +88,12 @@ TrainingKernels<Real> kernels() {
 }
 
 }  // namespace
+
+#ifdef KROHN_TILES
+TrainingKernels<float> portable_training_kernels() { return kernels<float, KROHN_TILES>(); }
+#else
+TrainingKernels<float> portable_training_kernels() { return kernels<float, 4, 4>(); }
+TrainingKernels<double> portable_double_training_kernels() { return kernels<double, 2, 4>(); }
+#endif
+
 }  // namespace krohn

@@ -1,7 +1,5 @@
-// simulate/evaluate/lanes/lane_kernel_body.h — runs a LaneProgram on the vectors L of one instruction set. Included by
-// one translation unit for each; everything is in a namespace of its own there, for no two of them may share a
-// function.
-#pragma once
+// Runs a LaneProgram on the vectors of one instruction set. Compiled once for each (krohn_kernel_for in
+// CMakeLists.txt); all but one name is in an unnamed namespace, for no two of these objects may share a function.
 
 #include <cstddef>
 #include <cstdint>
@@ -229,7 +227,9 @@ inline void fill_random_lanes(const std::uint64_t* keys, std::uint64_t first, st
   }
 }
 
-inline LaneKernels kernels_of_this_unit() {
+}  // namespace
+
+LaneKernels portable_lane_kernels() {
   using Doubles = LaneVectors<double>;
   using Floats = LaneVectors<float>;
   return {&run_lane_program<Doubles, RoundNothing<Doubles>>,
@@ -240,5 +240,4 @@ inline LaneKernels kernels_of_this_unit() {
           &compare_lanes<Floats>};
 }
 
-}  // namespace
 }  // namespace krohn
