@@ -166,6 +166,48 @@ TEST_CASE("a layer that does not decode ends what the layers above read") {
   CHECK(sample_words_in_order(Place::kProcessor, failing_cascade(), Precision::kFp32, options) == expected);
 }
 
+TEST_CASE("words side by side, at the borders of blocks") {
+  std::vector<Network> networks;
+  networks.push_back(rotation(60, all_residues(60)));
+  networks.push_back(symmetric(4, 2, Swap::kMap));
+  networks.push_back(symmetric(4, 3, Swap::kUnit));
+  networks.push_back(flip_flop_toggle());
+  networks.push_back(failing_cascade());
+  networks.push_back(random_network(2, 4, 2, 3, std::nullopt));
+  struct Case {
+    std::uint64_t words, length;
+  };
+  std::uint64_t first = 0;
+  for (const Network& network : networks)
+    for (const char* order :
+         {"scan", "doubling", "chunked:64", "chunked:5", "chunked:700", "scan:4", "scan:100", "doubling:33"})
+      for (const Case& one : {Case{200, 1}, Case{65, 63}, Case{63, 64}, Case{64, 65}, Case{2, 127}, Case{65, 128},
+                              Case{63, 129}, Case{65, 0}, Case{20, 320}}) {
+        CAPTURE(order);
+        CAPTURE(one.words);
+        CAPTURE(one.length);
+        const SampleOptions options{
+            .lengths = {one.length}, .words = one.words, .seed = 7, .threads = 1, .order = parse_order(order)};
+        const ArithmeticName arithmetic = ++first % 3 == 0 ? ArithmeticName(Precision::kFp32)
+                                          : first % 3 == 1 ? ArithmeticName(Precision::kBf16)
+                                                           : ArithmeticName::accumulated_in_fp32(Precision::kFp16);
+        CHECK(sample_words_in_order(Place::kProcessor, network, arithmetic, options, first) ==
+              sample_from(first, network, arithmetic, options));
+      }
+}
+
+TEST_CASE("of words side by side the first wrong one is named, and its least wrong letter") {
+  Network network = rotation(60, all_residues(60));
+  network.layers[0].transitions[59].a = network.layers[0].transitions[58].a;
+  for (const char* order : {"scan", "doubling", "chunked:16"}) {
+    const SampleOptions options{.lengths = {65}, .words = 200, .seed = 4, .threads = 1, .order = parse_order(order)};
+    const SampleReport report = sample_words_in_order(Place::kProcessor, network, Precision::kFp32, options);
+    CHECK(report == sample(network, Precision::kFp32, options));
+    CHECK(report.failing_at == 1);  // before many a later failure, in none of the first words
+    CHECK(report.failing_word_index > 64);
+  }
+}
+
 TEST_CASE("orders that devices do not have are refused") {
   const Network swaps = symmetric(3, 1, Swap::kUnit);
   const auto run = [](const Network& network, const char* order, std::vector<std::uint64_t> lengths) {
