@@ -57,11 +57,11 @@ std::optional<RandomFailure> DevicePlace::first_failure(
 
 SampleReport DevicePlace::sample_from(std::uint64_t first, const Network& network, ArithmeticName arithmetic,
                                       const SampleOptions& options) const {
-  // A device is worth it for many words side by side; in orders that compose letters, which it reads one word after
-  // another, for long ones.
-  constexpr std::uint64_t kManyWords = 1024, kManyLetters = 10'000'000, kLongWord = 1'000'000;
+  // A device is worth it for many words side by side, and in orders that compose letters for many letters in all: a
+  // judgement, which no device has confirmed yet.
+  constexpr std::uint64_t kManyWords = 1024, kManyLetters = 10'000'000;
   const std::uint64_t length = options.lengths.empty() ? 0 : *std::ranges::max_element(options.lengths);
-  const bool many = options.order.is_sequential() ? options.words >= kManyWords : length >= kLongWord;
+  const bool many = !options.order.is_sequential() || options.words >= kManyWords;
   const bool pays = many && length > kManyLetters / std::max<std::uint64_t>(options.words, 1);
   if (!pays && !insists_) return krohn::sample_from(first, network, arithmetic, options);
   return on_device(

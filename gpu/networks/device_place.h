@@ -59,13 +59,15 @@ Certificate search_pairs(Place place, const Network& network, const CertifyOptio
 SampleReport sample_words(Place place, const Network& network, ArithmeticName arithmetic, const SampleOptions& options,
                           std::uint64_t first = 0);
 
-// Random words in the orders that compose letters: each word by a parallel scan over its affine maps or in chunks of
-// reflections, layer after layer.
+// Random words in the orders that compose letters: by a parallel scan over affine maps or in chunks of reflections, the
+// blocks of many words at a time, layer after layer.
 
 /// The report of `sample_from` (simulate/evaluate/lanes/sample.h) in options.order, equal in every number: the products
-/// are made side by side, but each is the one that the order names. Memory: a map for every 64 letters, or for every
-/// chunk; with several layers 12 bytes a letter too. Throws as `sample`; InputError for several lengths, the sequential
-/// order, an arithmetic or a network that devices do not have; SystemError when there is no device, or it fails.
+/// are made side by side, but each is the one that the order names. Words of up to 2^19 letters are read side by side,
+/// as many as a device works on at once, longer ones one after another. Memory: a map for every 64 letters, or for
+/// every chunk; with several layers 12 bytes a letter too. Throws as `sample`; InputError for several lengths, the
+/// sequential order, an arithmetic or a network that devices do not have; SystemError when there is no device, or it
+/// fails.
 SampleReport sample_words_in_order(Place place, const Network& network, ArithmeticName arithmetic,
                                    const SampleOptions& options, std::uint64_t first = 0);
 

@@ -1,7 +1,7 @@
-// gpu/networks/ordered_blocks.cuh — one long word through a layer in an order that composes letters
-// (simulate/arithmetic/order.h), a block of positions an item. A block's total is made without knowing where it starts;
-// once the starts are known, each block is read letter by letter in the same order of operations. For the processor and
-// for CUDA devices.
+// gpu/networks/ordered_blocks.cuh — words through a layer in an order that composes letters
+// (simulate/arithmetic/order.h), a block of a word's positions an item. A block's total is made without knowing where
+// it starts; once the starts are known, each block is read letter by letter in the same order of operations. For the
+// processor and for CUDA devices.
 //
 //   scan       Letter t (from 1) is position t − 1; blocks have 2^m positions. Within a block the levels below m are a
 //              binary counter's; a block starts from the state that the levels above give it, and ends in the next
@@ -23,6 +23,13 @@ namespace krohn {
 
 enum class BlockOrder : std::uint8_t { kChunked, kScan, kDoubling };
 
+/// The place of the highest bit of x > 0.
+KROHN_HOST_DEVICE inline std::uint32_t highest_bit(std::uint64_t x) {
+  std::uint32_t highest = 0;
+  while (x >> (highest + 1) != 0) ++highest;
+  return highest;
+}
+
 /// Maps one after another, entry e of map i at [e · count + i].
 template <class Number>
 struct MapArray {
@@ -34,7 +41,7 @@ struct MapArray {
 template <class Number>
 using MapView = AffineView<Column<Number>, Column<std::uint32_t>>;
 
-/// The state that all blocks of one word share.
+/// All that blocks share.
 template <class D>
 struct OrderedWord : LayerWord<D> {
   using Number = typename D::Number;
@@ -46,8 +53,9 @@ struct OrderedWord : LayerWord<D> {
   BlockOrder order = BlockOrder::kScan;
   std::uint32_t log_block = 0;  ///< m; chunks and segments have `block` letters, segments levels up to m
   std::uint64_t block = 1;
-  MapArray<Number> totals[40];  ///< of level k, of blocks 0 … count − 1; of chunks, level 0
-  Number* ends = nullptr;       ///< doubling: the state at position 2^a − 1, from a · size on
+  MapArray<Number> totals[40];  ///< of level k, word after word; of chunks, level 0
+  /// `states_each()` of every word: before each block, and after the last one; for doubling, at positions 2^a − 1.
+  Number* states = nullptr;
 
   KROHN_HOST_DEVICE std::uint32_t size() const { return shape.dimension * shape.columns; }
   KROHN_HOST_DEVICE MapView<Number> map(const MapArray<Number>& maps, std::uint64_t i) const {
@@ -57,6 +65,12 @@ struct OrderedWord : LayerWord<D> {
   /// How far a position is from its letter, counted from 0.
   KROHN_HOST_DEVICE std::uint64_t shift() const { return order == BlockOrder::kDoubling ? 1 : 0; }
   KROHN_HOST_DEVICE std::uint64_t positions() const { return letters + shift(); }
+  KROHN_HOST_DEVICE std::uint64_t whole_blocks() const { return positions() / block; }
+  KROHN_HOST_DEVICE std::uint64_t all_blocks() const { return (positions() + block - 1) / block; }
+  KROHN_HOST_DEVICE std::uint64_t states_each() const {
+    return order == BlockOrder::kDoubling ? highest_bit(positions()) + 1 : all_blocks() + 1;
+  }
+  KROHN_HOST_DEVICE Number* states_of(std::uint64_t which) const { return states + which * states_each() * size(); }
   /// The levels of a block's total.
   KROHN_HOST_DEVICE std::uint64_t total_bits() const { return order == BlockOrder::kChunked ? 1 : block; }
 };
@@ -100,11 +114,14 @@ class BlockReader {
  public:
   using Number = typename D::Number;
 
-  KROHN_HOST_DEVICE BlockReader(const OrderedWord<D>& word, const BlockRoom<Number>& room, std::uint32_t item,
-                                bool makes_states)
+  /// A block of word `which`, in the room's place `item`.
+  KROHN_HOST_DEVICE BlockReader(const OrderedWord<D>& word, const BlockRoom<Number>& room, std::uint64_t which,
+                                std::uint64_t item, bool makes_states)
       : word_(word),
         room_(room),
-        item_(item),
+        which_(which),
+        states_(word.states_of(which)),
+        item_(static_cast<std::uint32_t>(item)),
         makes_states_(makes_states),
         map_(room_map(0)),
         spare_(room_map(1)),
@@ -141,7 +158,7 @@ class BlockReader {
     for (std::uint32_t e = 0; e < word_.size(); ++e) to[e] = from[e];
   }
   KROHN_HOST_DEVICE Column<Number> end_of(std::uint32_t a) const {
-    return {word_.ends + std::uint64_t{a} * word_.size(), 1};
+    return {states_ + std::uint64_t{a} * word_.size(), 1};
   }
   KROHN_HOST_DEVICE void swap_maps() {
     const MapView<Number> made = spare_;
@@ -176,14 +193,15 @@ class BlockReader {
   }
 
   KROHN_HOST_DEVICE void read_doubling(std::uint64_t position) {
-    std::uint32_t highest = 0, trailing = 0;
-    while (position >> (highest + 1) != 0) ++highest;
+    const std::uint32_t highest = highest_bit(position);
+    std::uint32_t trailing = 0;
     while ((position >> trailing & 1) != 0) ++trailing;
     if (trailing == 0) copy_view(word_, map_, level(0));
     for (std::uint32_t k = 0; k < highest; ++k) {
       if ((position >> k & 1) == 0) continue;
       if (k >= word_.log_block) {
-        if (makes_states_) compose_after(word_.map(word_.totals[k], (position >> k) - 1));
+        if (makes_states_)
+          compose_after(word_.map(word_.totals[k], which_ * (word_.positions() >> k) + (position >> k) - 1));
         continue;
       }
       compose_after(level(k));
@@ -198,75 +216,80 @@ class BlockReader {
 
   const OrderedWord<D>& word_;
   BlockRoom<Number> room_;
+  std::uint64_t which_;
+  Number* states_;
   std::uint32_t item_, count_ = 0;
   bool makes_states_;
   MapView<Number> map_, spare_;
   Column<Number> sums_;
 };
 
-/// Totals of blocks first_block + item, each whole.
+/// Totals of whole blocks.
 template <class D>
 struct MakeTotals {
   using Number = typename D::Number;
 
   OrderedWord<D> word;
   BlockRoom<Number> room;
-  std::uint64_t first_block = 0;
+  PartsOfWords blocks;
 
   KROHN_HOST_DEVICE void operator()(std::uint64_t item) const {
-    const std::uint64_t begin = (first_block + item) * word.block;
+    const std::uint64_t which = blocks.word(item), number = blocks.part(item), begin = number * word.block;
     // The block of doubling's position 0 holds the start, and is never composed.
     if (begin < word.shift()) return;
-    BlockReader<D> reader(word, room, static_cast<std::uint32_t>(item), false);
-    ContextReader<D> contexts(word, begin - word.shift());
+    BlockReader<D> reader(word, room, which, item, false);
+    ContextReader<D> contexts(word, which, begin - word.shift());
     for (std::uint64_t i = 0; i < word.block; ++i) reader.read(begin + i, contexts.next());
     for (std::uint64_t bits = word.total_bits(); bits != 0; bits &= bits - 1) {
       const std::uint32_t k = lowest_bit(static_cast<std::uint32_t>(bits));
-      copy_view(word, reader.total(k), word.map(word.totals[k], first_block + item));
+      copy_view(word, reader.total(k), word.map(word.totals[k], which * word.whole_blocks() + number));
     }
   }
 };
 
-/// above[item] = below[2 · item + 1] after below[2 · item].
+/// Of every word above[i] = below[2i + 1] after below[2i].
 template <class D>
 struct JoinTotals {
   using Number = typename D::Number;
 
   OrderedWord<D> word;
   MapArray<Number> below, above;
-  Number* sums = nullptr;   ///< columns of `dimension`
-  std::uint64_t first = 0;  ///< doubling: 1, for the total of block 0 does not exist
+  std::uint64_t below_each = 0, above_each = 1;  ///< maps of a word
+  Number* sums = nullptr;                        ///< columns of `dimension`
 
   KROHN_HOST_DEVICE void operator()(std::uint64_t item) const {
-    if (item < first) return;
-    compose_views<D>(word.shape, word.map(below, 2 * item + 1), word.map(below, 2 * item), word.map(above, item),
+    // The total of doubling's block 0 does not exist.
+    if (item % above_each < word.shift()) return;
+    const std::uint64_t from = item / above_each * below_each + 2 * (item % above_each);
+    compose_views<D>(word.shape, word.map(below, from + 1), word.map(below, from), word.map(above, item),
                      Column<Number>{sums + item, above.count});
   }
 };
 
-/// states[to + item · step] = totals[total_first + item · total_step] applied to states[from + item · step].
+/// Of every word states[to + i · step] = totals[total_first + i · total_step] applied to states[from + i · step], for
+/// all i below `each`.
 template <class D>
 struct ApplyTotals {
   using Number = typename D::Number;
 
   OrderedWord<D> word;
   MapArray<Number> totals;
-  std::uint64_t total_first = 0, total_step = 1;
-  Number* states = nullptr;  ///< state i from i · size on
-  std::uint64_t from = 0, to = 1, step = 1;
+  std::uint64_t totals_each = 1, total_first = 0, total_step = 1;
+  std::uint64_t from = 0, to = 1, step = 1, each = 1;
   Number* sums = nullptr;  ///< `dimension` for each item
 
   KROHN_HOST_DEVICE void operator()(std::uint64_t item) const {
-    const Column<Number> x{states + (from + item * step) * word.size(), 1},
-        y{states + (to + item * step) * word.size(), 1};
-    apply_view<D>(word.shape, word.map(totals, total_first + item * total_step), x, y,
+    const std::uint64_t which = item / each, i = item % each;
+    Number* const here = word.states_of(which) + i * step * word.size();
+    const Column<Number> x{here + from * word.size(), 1}, y{here + to * word.size(), 1};
+    apply_view<D>(word.shape, word.map(totals, which * totals_each + total_first + i * total_step), x, y,
                   Column<Number>{sums + item * word.shape.dimension, 1});
   }
 };
 
-/// The states after chunks or segments, one after another, from that before the first. A single team, whose threads
-/// share the numbers of a state; they bring the totals of `ahead` blocks near at a time, so that a step does not wait
-/// for the device's memory.
+/// The states after whole chunks or segments, one after another, from that before the first. A team a word, whose
+/// threads share the numbers of a state; they bring the totals of `ahead` blocks near at a time, so that a step does
+/// not wait for the device's memory.
 template <class D>
 struct ChainTotals {
   using Number = typename D::Number;
@@ -274,9 +297,7 @@ struct ChainTotals {
   static constexpr std::uint64_t kNearBytes = 40 * 1024, kMaxAhead = 128;
 
   OrderedWord<D> word;
-  Number* states = nullptr;  ///< state i from i · size on
-  std::uint64_t links = 0;
-  Number* spare = nullptr;  ///< for a team, where one block is too much for its own memory
+  Number* spare = nullptr;  ///< near_words() for a team, where one block is too much for its own memory
 
   KROHN_HOST_DEVICE std::uint32_t numbers_each() const { return word.entries + (word.shape.adds ? word.size() : 0); }
   KROHN_HOST_DEVICE std::uint32_t targets_each() const { return word.shape.only_moves ? word.shape.dimension : 0; }
@@ -292,14 +313,15 @@ struct ChainTotals {
     const std::uint64_t fitting = work < room ? (room - work) / (words_each() + 1) : 0;
     return fitting < 1 ? 1 : fitting < kMaxAhead ? fitting : kMaxAhead;
   }
-  std::uint64_t near_words() const { return work_words() + ahead() * words_each(); }
+  KROHN_HOST_DEVICE std::uint64_t near_words() const { return work_words() + ahead() * words_each(); }
   bool fits() const { return near_words() * 8 <= kNearBytes; }
-  std::uint64_t teams() const { return links > 0 ? 1 : 0; }
   std::uint32_t threads() const { return kThreads; }
   std::size_t team_numbers() const { return fits() ? 2 * near_words() : 0; }
 
-  KROHN_HOST_DEVICE void operator()(const Team& team, std::uint64_t) const {
-    auto* const near = spare != nullptr ? spare : team.numbers_as<Number>();
+  KROHN_HOST_DEVICE void operator()(const Team& team, std::uint64_t which) const {
+    auto* const near = spare != nullptr ? spare + which * near_words() : team.numbers_as<Number>();
+    Number* const states = word.states_of(which);
+    const std::uint64_t links = word.whole_blocks();
     Number *here = near, *there = here + word.size(), *const maps = there + word.size();
     const auto most = static_cast<std::uint32_t>(ahead());
     const std::uint32_t n = word.shape.dimension, numbers = numbers_each(), targets = targets_each();
@@ -310,11 +332,12 @@ struct ChainTotals {
         Number* const to = maps + std::uint64_t{level} * most * (numbers + targets);
         auto* const moves = static_cast<std::uint32_t*>(static_cast<void*>(to + std::uint64_t{most} * numbers));
         const MapArray<Number>& from = word.totals[k];
+        const std::uint64_t begin = which * links + first;
         team.each(numbers * count, [&](std::uint32_t i) {
-          to[i / count * most + i % count] = from.numbers[std::uint64_t{i / count} * from.count + first + i % count];
+          to[i / count * most + i % count] = from.numbers[std::uint64_t{i / count} * from.count + begin + i % count];
         });
         team.each(targets * count, [&](std::uint32_t i) {
-          moves[i / count * most + i % count] = from.targets[std::uint64_t{i / count} * from.count + first + i % count];
+          moves[i / count * most + i % count] = from.targets[std::uint64_t{i / count} * from.count + begin + i % count];
         });
       });
       for (std::uint32_t link = 0; link < count; ++link)
@@ -347,43 +370,40 @@ struct ChainTotals {
   }
 };
 
-/// Reads blocks first_block + item from their starts and decodes every position.
+/// Reads blocks from their starts and decodes every position.
 template <class D>
 struct ReadBlocks {
   using Number = typename D::Number;
 
   OrderedWord<D> word;
   BlockRoom<Number> room;
-  std::uint64_t first_block = 0;
-  const Number* starts = nullptr;                   ///< state before each block, and after the last whole one; not for
-                                                    ///< doubling
+  PartsOfWords blocks;
   const std::uint32_t* automaton_states = nullptr;  ///< the automaton's before each item's block; for a layer alone
-  OrderedOutcome* outcome = nullptr;
-  Number* end = nullptr;  ///< the state after the last letter
+  OrderedOutcome* outcomes = nullptr;
+  Number* ends = nullptr;  ///< the state after a word's last letter
 
   KROHN_HOST_DEVICE void operator()(std::uint64_t item) const {
-    const std::uint64_t begin = (first_block + item) * word.block;
+    const std::uint64_t which = blocks.word(item), number = blocks.part(item), begin = number * word.block;
+    const Number* const start = word.states_of(which) + number * word.size();  // not for doubling
     std::uint64_t stop = begin + word.block;
     if (stop > word.positions()) stop = word.positions();
-    BlockReader<D> reader(word, room, static_cast<std::uint32_t>(item), true);
+    BlockReader<D> reader(word, room, which, item, true);
     if (word.order != BlockOrder::kDoubling)
-      for (std::uint32_t e = 0; e < word.size(); ++e)
-        reader.start()[e] = starts[(first_block + item) * word.size() + e];
+      for (std::uint32_t e = 0; e < word.size(); ++e) reader.start()[e] = start[e];
     std::uint64_t position = begin < word.shift() ? word.shift() : begin;
-    ContextReader<D> contexts(word, position - word.shift());
-    PositionJudge<D> judge(word, reader.state(), word.is_alone() ? automaton_states[item] : 0);
+    ContextReader<D> contexts(word, which, position - word.shift());
+    PositionJudge<D> judge(word, which, reader.state(), word.is_alone() ? automaton_states[item] : 0);
     for (; position < stop; ++position) {
       const std::uint32_t context = contexts.next();
       reader.read(position, context);
       // A whole block's end is the next one's start: the levels above have made it, from higher bits.
       if (word.order == BlockOrder::kScan && position + 1 == begin + word.block)
-        for (std::uint32_t e = 0; e < word.size(); ++e)
-          reader.state()[e] = starts[(first_block + item + 1) * word.size() + e];
+        for (std::uint32_t e = 0; e < word.size(); ++e) reader.state()[e] = start[word.size() + e];
       judge.judge(position - word.shift(), context);
     }
-    judge.tell(outcome, stop == word.positions());
+    judge.tell(outcomes, stop == word.positions());
     if (stop != word.positions()) return;
-    for (std::uint32_t e = 0; e < word.size(); ++e) end[e] = reader.state()[e];
+    for (std::uint32_t e = 0; e < word.size(); ++e) ends[which * word.size() + e] = reader.state()[e];
   }
 };
 

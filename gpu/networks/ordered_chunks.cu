@@ -10,6 +10,10 @@ namespace krohn {
   template void cuda_launch(const ReadChunks<D>&, std::uint64_t); \
   template void cuda_launch_teams(const ChainChunks<D>&, std::uint64_t);
 KROHN_FOR_EVERY_DEVICE_ARITHMETIC(KROHN_KERNELS)
+template void cuda_launch(const CopyRows<float>&, std::uint64_t);
+template void cuda_launch(const CopyRows<double>&, std::uint64_t);
+template void cuda_launch(const CopyRows<std::uint32_t>&, std::uint64_t);
+template void cuda_launch(const WriteStates&, std::uint64_t);
 template void cuda_launch(const WriteLetters&, std::uint64_t);
 template void cuda_launch(const MakeContexts<float>&, std::uint64_t);
 template void cuda_launch(const MakeContexts<double>&, std::uint64_t);

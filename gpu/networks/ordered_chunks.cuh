@@ -1,7 +1,7 @@
-// gpu/networks/ordered_chunks.cuh — one long word through a layer of reflections in chunks of the UT form, with the
+// gpu/networks/ordered_chunks.cuh — words through a layer of reflections in chunks of the UT form, with the
 // operations of simulate/evaluate/reflection_chunk.h in their order. What does not depend on the state, T and W, is
-// made for many chunks side by side; the states are then handed from chunk to chunk; at last every chunk is read factor
-// by factor from its start. For the processor and for CUDA devices.
+// made for the chunks of all words side by side; the states are then handed from chunk to chunk; at last every chunk is
+// read factor by factor from its start. For the processor and for CUDA devices.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,15 @@ struct ChunkedWord : LayerWord<D> {
 
   std::uint32_t dimension = 0, columns = 0;
   std::uint64_t chunk = 1;  ///< letters
+  std::uint64_t each = 1;   ///< chunks in work of a word: item i is chunk i % each of word i / each
   std::uint32_t rows = 0;   ///< the most factors of a chunk
   // The layer's letters: factors factor_begin[action] … factor_begin[action + 1] − 1, rows of K and K̂ each.
   const std::uint32_t* factor_begin = nullptr;
   const Number *keys = nullptr, *scaled = nullptr;
 
   KROHN_HOST_DEVICE std::uint32_t size() const { return dimension * columns; }
+  /// The numbers of the state before an item's chunk; one more follows a word's last chunk.
+  KROHN_HOST_DEVICE std::uint64_t start(std::uint64_t item) const { return (item + item / each) * size(); }
   KROHN_HOST_DEVICE std::uint64_t begin(std::uint64_t which) const { return which * chunk; }
   KROHN_HOST_DEVICE std::uint64_t end(std::uint64_t which) const {
     return begin(which + 1) < this->letters ? begin(which + 1) : this->letters;
@@ -42,7 +45,7 @@ struct ChunkRoom {
   KROHN_HOST_DEVICE Column<std::uint32_t> factors_of(std::uint64_t item) const { return {factors + item, items}; }
 };
 
-/// The factors, T and W of chunks first + item.
+/// The factors, T and W of the chunks.
 template <class D>
 struct MakeChunks {
   using Number = typename D::Number;
@@ -51,11 +54,10 @@ struct MakeChunks {
 
   ChunkedWord<D> word;
   ChunkRoom<Number> room;
-  std::uint64_t first = 0;
 
   KROHN_HOST_DEVICE void operator()(std::uint64_t item) const {
-    const std::uint64_t which = first + item;
-    ContextReader<D> contexts(word, word.begin(which));
+    const std::uint64_t which = item % word.each;
+    ContextReader<D> contexts(word, item / word.each, word.begin(which));
     std::uint32_t r = 0;
     for (std::uint64_t at = word.begin(which); at < word.end(which); ++at) {
       const std::uint32_t action = word.actions[contexts.next()];
@@ -108,9 +110,9 @@ KROHN_HOST_DEVICE typename D::Number chunk_update(const Column<typename D::Numbe
   return -D::store(dot);
 }
 
-/// The state after every chunk from that before it, one chunk after another: starts[i + 1] from starts[i]. A single
-/// team, whose threads share the rows, then the numbers of the state; they bring W and the keys of `ahead` chunks near
-/// at a time, so that a chunk does not wait for the device's memory.
+/// The state after every chunk from that before it, one chunk after another. A team a word, whose threads share the
+/// rows, then the numbers of the state; they bring W and the keys of `ahead` chunks near at a time, so that a chunk
+/// does not wait for the device's memory.
 template <class D>
 struct ChainChunks {
   using Number = typename D::Number;
@@ -119,9 +121,8 @@ struct ChainChunks {
 
   ChunkedWord<D> word;
   ChunkRoom<Number> room;
-  std::uint64_t first = 0, count = 0;
-  Number* starts = nullptr;  ///< state i from i · size on
-  Number* spare = nullptr;   ///< for a team, where one chunk is too much for its own memory
+  Number* starts = nullptr;
+  Number* spare = nullptr;  ///< near_words() for a team, where one chunk is too much for its own memory
 
   /// 8-byte words of a chunk's rows, and of the state and the updates at work.
   KROHN_HOST_DEVICE std::uint64_t words_each() const { return 2 * std::uint64_t{word.rows} * word.dimension; }
@@ -131,29 +132,30 @@ struct ChainChunks {
     const std::uint64_t fitting = work < room_words ? (room_words - work) / words_each() : 0;
     return fitting < 1 ? 1 : fitting < kMaxAhead ? fitting : kMaxAhead;
   }
-  std::uint64_t near_words() const { return work_words() + ahead() * words_each(); }
+  KROHN_HOST_DEVICE std::uint64_t near_words() const { return work_words() + ahead() * words_each(); }
   bool fits() const { return near_words() * 8 <= kNearBytes; }
   std::uint32_t threads() const { return kThreads; }
   std::size_t team_numbers() const { return fits() ? 2 * near_words() : 0; }
 
-  KROHN_HOST_DEVICE void operator()(const Team& team, std::uint64_t) const {
-    auto* const near = spare != nullptr ? spare : team.numbers_as<Number>();
+  KROHN_HOST_DEVICE void operator()(const Team& team, std::uint64_t which) const {
+    auto* const near = spare != nullptr ? spare + which * near_words() : team.numbers_as<Number>();
+    const std::uint64_t first = which * word.each;
     Number *const state = near, *const update = state + word.size(), *const w = update + word.rows * word.columns;
     const std::uint32_t n = word.dimension, each = word.rows * n;
     const std::uint64_t most = ahead();
     Number* const keys = w + most * each;
-    team.each(word.size(), [&](std::uint32_t e) { state[e] = starts[first * word.size() + e]; });
-    for (std::uint64_t begin = 0; begin < count; begin += most) {
-      const auto chunks = static_cast<std::uint32_t>(count - begin < most ? count - begin : most);
+    team.each(word.size(), [&](std::uint32_t e) { state[e] = starts[word.start(first) + e]; });
+    for (std::uint64_t begin = 0; begin < word.each; begin += most) {
+      const auto chunks = static_cast<std::uint32_t>(word.each - begin < most ? word.each - begin : most);
       team.each(chunks * each, [&](std::uint32_t i) {  // chunks lie beside each other
-        const std::uint64_t item = begin + i % chunks;
+        const std::uint64_t item = first + begin + i % chunks;
         const std::uint32_t e = i / chunks, row = e / n, at = i % chunks * each + e;
         if (row >= room.counts[item]) return;
         w[at] = room.column(room.w, item)[e];
         keys[at] = word.keys[std::uint64_t{room.factors_of(item)[row]} * n + e % n];
       });
       for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
-        const std::uint32_t rows = room.counts[begin + chunk];
+        const std::uint32_t rows = room.counts[first + begin + chunk];
         team.each(rows * word.columns, [&](std::uint32_t i) {
           const std::uint32_t r = i / word.columns, c = i % word.columns;
           update[i] = chunk_update<D>(Column<Number>{w + std::uint64_t{chunk} * each + r * n, 1},
@@ -167,31 +169,30 @@ struct ChainChunks {
             sum =
                 r == 0 ? D::product(key[0], update[c]) : D::add_product(sum, key[r * n], update[r * word.columns + c]);
           if (rows > 0) state[e] = D::store(D::add(state[e], sum));
-          starts[(first + begin + chunk + 1) * word.size() + e] = state[e];
+          starts[word.start(first + begin + chunk) + word.size() + e] = state[e];
         });
       }
     }
   }
 };
 
-/// Reads chunks first + item from their starts and decodes every position.
+/// Reads the chunks from their starts and decodes every position.
 template <class D>
 struct ReadChunks {
   using Number = typename D::Number;
 
   ChunkedWord<D> word;
   ChunkRoom<Number> room;
-  std::uint64_t first = 0;
   Number* starts = nullptr;
   const std::uint32_t* automaton_states = nullptr;  ///< before each item's chunk; for a layer alone
-  OrderedOutcome* outcome = nullptr;
+  OrderedOutcome* outcomes = nullptr;
   bool is_last = true;  ///< the last letter is that of the segment
 
   KROHN_HOST_DEVICE void operator()(std::uint64_t item) const {
-    const std::uint64_t which = first + item;
-    const Column<Number> start{starts + which * word.size(), 1}, state = room.column(room.state, item);
-    ContextReader<D> contexts(word, word.begin(which));
-    PositionJudge<D> judge(word, state, word.is_alone() ? automaton_states[item] : 0);
+    const std::uint64_t which = item % word.each;
+    const Column<Number> start{starts + word.start(item), 1}, state = room.column(room.state, item);
+    ContextReader<D> contexts(word, item / word.each, word.begin(which));
+    PositionJudge<D> judge(word, item / word.each, state, word.is_alone() ? automaton_states[item] : 0);
     std::uint32_t r = 0;
     for (std::uint64_t at = word.begin(which); at < word.end(which); ++at) {
       const std::uint32_t context = contexts.next(), action = word.actions[context];
@@ -202,7 +203,7 @@ struct ReadChunks {
         state[e] = r == 0 ? start[e] : D::store(D::add(start[e], sums[e]));
       judge.judge(at, context);
     }
-    judge.tell(outcome, is_last && word.end(which) == word.letters);
+    judge.tell(outcomes, is_last && word.end(which) == word.letters);
   }
 
  private:

@@ -1,5 +1,5 @@
-// gpu/networks/ordered_layer.h — one layer of a network over a segment of a word in an order that composes letters, on
-// a device: by maps (gpu/networks/ordered_blocks.cuh), or in chunks of reflections (gpu/networks/ordered_chunks.cuh).
+// gpu/networks/ordered_layer.h — one layer of a network over a segment of words in an order that composes letters, on a
+// device: by maps (gpu/networks/ordered_blocks.cuh), or in chunks of reflections (gpu/networks/ordered_chunks.cuh).
 // Included by gpu/networks/ordered_words.cpp alone.
 #pragma once
 
@@ -17,21 +17,53 @@
 
 namespace krohn {
 
-/// The automaton's states before letters first, first + step, …, `count` of them, of the word's present segment, the
+/// The automaton's states before letters first, first + step, …, `count` of them, of every word's present segment, the
 /// next ones after those that were asked for before.
 using AutomatonStates =
-    std::function<std::vector<std::uint32_t>(std::uint64_t first, std::uint64_t step, std::uint64_t count)>;
+    std::function<Buffer<std::uint32_t>(std::uint64_t first, std::uint64_t step, std::uint64_t count)>;
 
-/// A layer that has read the word up to some segment. Its states are kept from segment to segment.
+/// A layer that has read words up to some segment. Its states are kept from segment to segment.
 template <class D>
 class LayerReader {
  public:
+  using Number = typename D::Number;
+
+  LayerReader(Place place, const Layer& layer, const std::vector<Number>& initial)
+      : place_(place),
+        initial_(place, std::span<const Number>(initial)),
+        actions_(place, std::span<const std::uint32_t>(layer.wiring.action_of)),
+        state_(place) {}
   virtual ~LayerReader() = default;
-  /// Back to H_0.
-  virtual void reset() = 0;
-  /// Reads `word.letters` letters of the segment. A layer that is alone asks for the automaton's states, and adds to
-  /// *outcome.
-  virtual void read(const LayerWord<D>& word, const AutomatonStates& states, OrderedOutcome* outcome) = 0;
+
+  /// Words of which so many letters are in work at once.
+  std::uint64_t words_at_once(std::uint64_t letters) const { return items_ / (letters / block_letters_ + 1); }
+  /// So many words before their first letter.
+  void reset(std::uint64_t words) {
+    state_ = Buffer<Number>(place_, words * initial_.size());
+    copy_states(initial_.data(), 0, state_.data(), 1, words);
+  }
+  /// Reads the segment of all words, at most words_at_once() of them or one. A layer that is alone asks for the
+  /// automaton's states, and adds to the outcomes.
+  virtual void read(const LayerWord<D>& words, const AutomatonStates& states, OrderedOutcome* outcomes) = 0;
+
+ protected:
+  /// A state of every word, in rows of so many states.
+  void copy_states(const Number* from, std::uint64_t from_step, Number* to, std::uint64_t to_step,
+                   std::uint64_t words) const {
+    const std::uint64_t size = initial_.size();
+    launch(place_, CopyRows<Number>{from, from_step * size, to, to_step * size, size}, words * size);
+  }
+  /// On a device, before memory goes that a kernel works with.
+  void wait() const {
+    Number number;
+    state_.read({&number, 1});
+  }
+
+  Place place_;
+  Buffer<Number> initial_;
+  Buffer<std::uint32_t> actions_;
+  Buffer<Number> state_;                         ///< by word, at the end of the segment read last
+  std::uint64_t items_ = 1, block_letters_ = 1;  ///< blocks that are in work at once, and the letters of one
 };
 
 inline constexpr std::uint64_t kMaxItems = std::uint64_t{1} << 17, kRoomBytes = std::uint64_t{1} << 30;
@@ -77,13 +109,10 @@ class MapLayerReader final : public LayerReader<D> {
   using Number = typename D::Number;
   using Reference = decltype(reference_of(D{}));
 
-  MapLayerReader(Place place, const Layer& layer, const SampleOptions& options, std::vector<Number> initial)
-      : place_(place),
+  MapLayerReader(Place place, const Layer& layer, const SampleOptions& options, const std::vector<Number>& initial)
+      : LayerReader<D>(place, layer, initial),
         affine_(layer, options.form),
-        initial_(std::move(initial)),
-        actions_(place, std::span<const std::uint32_t>(layer.wiring.action_of)),
-        blocks_(place, std::span<const std::uint32_t>(affine_.blocks())),
-        state_(place, affine_.size()) {
+        blocks_(place, std::span<const std::uint32_t>(affine_.blocks())) {
     word_.shape = affine_.shape();
     word_.shape.blocks = blocks_.data();
     for (const std::uint32_t size : affine_.blocks()) word_.entries += size * size;
@@ -91,34 +120,28 @@ class MapLayerReader final : public LayerReader<D> {
     choose_blocks(options.order);
   }
 
-  void reset() override { state_.write(initial_); }
-
-  void read(const LayerWord<D>& word, const AutomatonStates& states, OrderedOutcome* outcome) override {
-    static_cast<LayerWord<D>&>(word_) = word;
+  void read(const LayerWord<D>& words, const AutomatonStates& states, OrderedOutcome* outcomes) override {
+    static_cast<LayerWord<D>&>(word_) = words;
     word_.actions = actions_.data();
-    const std::uint64_t positions = word_.positions(), whole = positions / word_.block;
-    const std::uint64_t blocks = (positions + word_.block - 1) / word_.block;
-    if (blocks > UINT32_MAX)
+    const std::uint64_t blocks = word_.all_blocks();
+    if (words.words * blocks > UINT32_MAX)
       throw LimitError("a segment of so many letters has more maps than a device indexes; take a shorter length");
     std::vector<Maps<Number>> totals;
-    is_chained() ? make_chained_totals(totals, whole) : make_totals(totals, whole);
-    Buffer<Number> starts(place_, (blocks + 1) * affine_.size());
-    starts.write(state_.values());
-    Buffer<Number> ends(place_, 41 * affine_.size());
-    ends.write(state_.values());
-    word_.ends = ends.data();
-    if (is_chained())
-      chain(starts, whole);
+    is_chained_ ? make_chained_totals(totals) : make_totals(totals);
+    Buffer<Number> kept(place_, words.words * word_.states_each() * affine_.size());
+    word_.states = kept.data();
+    this->copy_states(state_.data(), 1, kept.data(), word_.states_each(), words.words);
+    if (is_chained_)
+      chain();
     else if (word_.order == BlockOrder::kScan)
-      hand_down(totals, starts, whole);
+      hand_down(totals);
     std::uint64_t first = 0;
     if (word_.order == BlockOrder::kDoubling) {
-      read_blocks(states, outcome, starts, 0, 1);
-      find_ends(totals, ends);
+      read_blocks(states, outcomes, {0, 1});
+      find_ends(totals);
       first = 1;
     }
-    for (; first < blocks; first += items_)
-      read_blocks(states, outcome, starts, first, std::min(items_, blocks - first));
+    for_pieces(first, blocks, [&](const PartsOfWords& piece) { read_blocks(states, outcomes, piece); });
   }
 
  private:
@@ -149,7 +172,7 @@ class MapLayerReader final : public LayerReader<D> {
                                                       : BlockOrder::kDoubling;
     const bool chunked = word_.order == BlockOrder::kChunked;
     is_chained_ = chunked || scans_short_segments(order);
-    word_.block = is_chained_ ? order.block : std::uint64_t{1} << kLogBlock;
+    word_.block = block_letters_ = is_chained_ ? order.block : std::uint64_t{1} << kLogBlock;
     word_.log_block = chunked ? 0 : static_cast<std::uint32_t>(std::bit_width(word_.block)) - 1;
     const std::uint64_t maps = BlockRoom<Number>::kMaps + word_.log_block,
                         states = BlockRoom<Number>::kStates + word_.log_block;
@@ -161,117 +184,119 @@ class MapLayerReader final : public LayerReader<D> {
     room_ = {room_maps_[0].array(), room_states_.data(), static_cast<std::uint32_t>(items_)};
   }
 
+  /// Blocks `first` … `end` − 1 of every word, as many at a time as there is room for.
+  template <class Body>
+  void for_pieces(std::uint64_t first, std::uint64_t end, Body&& body) const {
+    const std::uint64_t most = items_ / word_.words;
+    for (; first < end; first += most) body(PartsOfWords{first, std::min(most, end - first)});
+  }
+
   /// Level by level: of the blocks, and of twice as many positions each time.
-  void make_totals(std::vector<Maps<Number>>& totals, std::uint64_t whole) {
-    if (whole == 0) return;
-    totals.push_back(make_maps(whole));
+  void make_totals(std::vector<Maps<Number>>& totals) {
+    std::uint64_t each = word_.whole_blocks();
+    if (each == 0) return;
+    totals.push_back(make_maps(word_.words * each));
     word_.totals[word_.log_block] = totals[0].array();
-    make_totals_of_blocks(whole);
-    while (totals.back().count() >= 2) {
-      const std::uint64_t count = totals.back().count() / 2;
+    make_totals_of_blocks();
+    for (; each >= 2; each /= 2) {
+      const std::uint64_t count = word_.words * (each / 2);
       totals.push_back(make_maps(count));
+      const auto below = totals[totals.size() - 2].array(), above = totals.back().array();
       Buffer<Number> sums(place_, word_.shape.dimension * count);
-      launch(place_,
-             JoinTotals<D>{word_, totals[totals.size() - 2].array(), totals.back().array(), sums.data(), word_.shift()},
-             count);
-      state_.values();  // before the sums go
+      launch(place_, JoinTotals<D>{word_, below, above, each, each / 2, sums.data()}, count);
+      this->wait();  // before the sums go
     }
     for (std::size_t k = 0; k < totals.size(); ++k) word_.totals[k + word_.log_block] = totals[k].array();
   }
 
-  void make_chained_totals(std::vector<Maps<Number>>& totals, std::uint64_t whole) {
-    if (whole == 0) return;
+  void make_chained_totals(std::vector<Maps<Number>>& totals) {
+    if (word_.whole_blocks() == 0) return;
     for (std::uint32_t k = 0; k <= word_.log_block; ++k) {
       if ((word_.total_bits() >> k & 1) == 0) continue;
-      totals.push_back(make_maps(whole));
+      totals.push_back(make_maps(word_.words * word_.whole_blocks()));
       word_.totals[k] = totals.back().array();
     }
-    make_totals_of_blocks(whole);
+    make_totals_of_blocks();
   }
 
-  void make_totals_of_blocks(std::uint64_t whole) {
-    for (std::uint64_t first = 0; first < whole; first += items_)
-      launch(place_, MakeTotals<D>{word_, room_, first}, std::min(items_, whole - first));
+  void make_totals_of_blocks() {
+    for_pieces(0, word_.whole_blocks(), [&](const PartsOfWords& piece) {
+      launch(place_, MakeTotals<D>{word_, room_, piece}, word_.words * piece.each);
+    });
   }
 
-  void apply(Maps<Number>& maps, ApplyTotals<D> job, std::uint64_t items) {
-    Buffer<Number> sums(place_, word_.shape.dimension * items);
+  void apply(Maps<Number>& maps, ApplyTotals<D> job) {
+    Buffer<Number> sums(place_, word_.shape.dimension * word_.words * job.each);
     job.word = word_;
     job.totals = maps.array();
+    job.totals_each = maps.count() / word_.words;
     job.sums = sums.data();
-    launch(place_, job, items);
-    state_.values();  // before the sums go
+    launch(place_, job, word_.words * job.each);
+    this->wait();  // before the sums go
   }
 
-  bool is_chained() const { return is_chained_; }
-
   /// Chunk after chunk, or segment after segment.
-  void chain(Buffer<Number>& starts, std::uint64_t whole) {
-    ChainTotals<D> job{word_, starts.data(), whole, nullptr};
-    Buffer<Number> spare(place_, job.fits() ? 0 : job.near_words());
+  void chain() {
+    if (word_.whole_blocks() == 0) return;
+    ChainTotals<D> job{word_, nullptr};
+    Buffer<Number> spare(place_, job.fits() ? 0 : word_.words * job.near_words());
     job.spare = spare.data();
-    launch_teams(place_, job, job.teams());
-    state_.values();  // before the spare numbers go
+    launch_teams(place_, job, word_.words);
+    this->wait();  // before the spare numbers go
   }
 
   /// The down-sweep: from the highest level on, a right half starts where the left half's total takes its start.
-  void hand_down(std::vector<Maps<Number>>& totals, Buffer<Number>& starts, std::uint64_t whole) {
+  void hand_down(std::vector<Maps<Number>>& totals) {
     for (std::size_t k = totals.size(); k-- > 0;) {
       const std::uint64_t half = std::uint64_t{1} << k;
       ApplyTotals<D> job;
-      job.states = starts.data();
       job.total_step = 2;
       job.to = half;
       job.step = 2 * half;
-      apply(totals[k], job, (whole - half) / (2 * half) + 1);
+      job.each = (word_.whole_blocks() - half) / (2 * half) + 1;
+      apply(totals[k], job);
     }
   }
 
   /// H at position 2^{a+1} − 1 from that at 2^a − 1, for all a above the first block.
-  void find_ends(std::vector<Maps<Number>>& totals, Buffer<Number>& ends) {
-    for (std::size_t k = 0; k < totals.size() && totals[k].count() > 1; ++k) {
+  void find_ends(std::vector<Maps<Number>>& totals) {
+    for (std::size_t k = 0; k + 1 < totals.size(); ++k) {
       ApplyTotals<D> job;
-      job.states = ends.data();
       job.total_first = 1;
       job.from = word_.log_block + k;
       job.to = job.from + 1;
-      apply(totals[k], job, 1);
+      apply(totals[k], job);
     }
   }
 
-  void read_blocks(const AutomatonStates& states, OrderedOutcome* outcome, const Buffer<Number>& starts,
-                   std::uint64_t first, std::uint64_t count) {
-    const std::uint64_t begin = first * word_.block;
-    const Buffer<std::uint32_t> before(
-        place_, word_.is_alone() ? states_before(states, begin, count) : std::vector<std::uint32_t>{});
+  void read_blocks(const AutomatonStates& states, OrderedOutcome* outcomes, const PartsOfWords& piece) {
+    Buffer<std::uint32_t> before(place_);
+    if (word_.is_alone()) before = states_before(states, piece.first * word_.block, piece.each);
     ReadBlocks<D> job;
     job.word = word_;
     job.room = room_;
-    job.first_block = first;
-    job.starts = starts.data();
+    job.blocks = piece;
     job.automaton_states = before.data();
-    job.outcome = outcome;
-    job.end = state_.data();
-    launch(place_, job, count);
-    state_.values();  // before the automaton's states go
+    job.outcomes = outcomes;
+    job.ends = state_.data();
+    launch(place_, job, word_.words * piece.each);
+    this->wait();  // before the automaton's states go
   }
 
   /// Before blocks from position `begin` on. Doubling's first block has a letter less.
-  std::vector<std::uint32_t> states_before(const AutomatonStates& states, std::uint64_t begin, std::uint64_t count) {
+  Buffer<std::uint32_t> states_before(const AutomatonStates& states, std::uint64_t begin, std::uint64_t count) {
     if (begin > 0 || word_.shift() == 0) return states(begin - word_.shift(), word_.block, count);
     return states(0, word_.block - word_.shift(), count);
   }
 
-  Place place_;
+  using LayerReader<D>::place_, LayerReader<D>::actions_, LayerReader<D>::state_, LayerReader<D>::items_,
+      LayerReader<D>::block_letters_;
   AffineLayer<Reference> affine_;
-  std::vector<Number> initial_;
-  Buffer<std::uint32_t> actions_, blocks_;
-  Buffer<Number> state_;  ///< at the end of the segment read last
+  Buffer<std::uint32_t> blocks_;
   OrderedWord<D> word_;
   std::vector<Maps<Number>> letters_, room_maps_;
   Buffer<Number> room_states_{place_};
   BlockRoom<Number> room_;
-  std::uint64_t items_ = 1;
   bool is_chained_ = false;  ///< blocks are chunks or segments, whose ends are found one after another
 };
 
@@ -283,66 +308,51 @@ class ChunkLayerReader final : public LayerReader<D> {
   using Reference = decltype(reference_of(D{}));
 
   /// `ordered` is the layer in the order; it is not kept.
-  ChunkLayerReader(Place place, const Layer& layer, const OrderedLayer<Reference>& ordered, std::vector<Number> initial)
-      : place_(place),
-        initial_(std::move(initial)),
-        actions_(place, std::span<const std::uint32_t>(layer.wiring.action_of)),
-        factor_begin_(place),
-        keys_(place),
-        scaled_(place),
-        state_(place, initial_.size()) {
+  ChunkLayerReader(Place place, const Layer& layer, const OrderedLayer<Reference>& ordered,
+                   const std::vector<Number>& initial)
+      : LayerReader<D>(place, layer, initial), factor_begin_(place), keys_(place), scaled_(place) {
     word_.dimension = ordered.dimension();
     word_.columns = ordered.columns();
-    word_.chunk = ordered.order().block;
+    word_.chunk = block_letters_ = ordered.order().block;
     word_.rows = static_cast<std::uint32_t>(std::max<std::size_t>(ordered.factors_per_chunk(), 1));
     write_factors(ordered);
     make_room();
   }
 
-  void reset() override { state_.write(initial_); }
-
-  void read(const LayerWord<D>& word, const AutomatonStates& states, OrderedOutcome* outcome) override {
-    static_cast<LayerWord<D>&>(word_) = word;
-    word_.actions = actions_.data();
-    const std::uint64_t chunks = (word_.letters + word_.chunk - 1) / word_.chunk;
-    Buffer<Number> starts(place_, (items_ + 1) * word_.size());
-    for (std::uint64_t first = 0; first < chunks; first += items_) {
-      const std::uint64_t count = std::min<std::uint64_t>(items_, chunks - first);
-      starts.write(state_.values());
-      // Within these chunks, the first one's start is number 0.
-      LayerWord<D> part = word_;
-      part.segment += first * word_.chunk;
-      part.letters = std::min(word_.letters - first * word_.chunk, count * word_.chunk);
-      if (!word_.is_alone()) {
-        part.contexts += first * word_.chunk;
-        part.labels += first * word_.chunk;
-        part.nodes += first * word_.chunk;
+  void read(const LayerWord<D>& words, const AutomatonStates& states, OrderedOutcome* outcomes) override {
+    const std::uint64_t chunks = (words.letters + word_.chunk - 1) / word_.chunk, most = items_ / words.words;
+    Buffer<Number> starts(place_, words.words * (std::min(most, chunks) + 1) * word_.size());
+    for (std::uint64_t first = 0; first < chunks; first += most) {
+      // Within these chunks, the first one's start is number 0. Only a word that is alone has several pieces.
+      static_cast<LayerWord<D>&>(word_) = words;
+      word_.actions = actions_.data();
+      word_.each = std::min(most, chunks - first);
+      word_.segment += first * word_.chunk;
+      word_.letters = std::min(words.letters - first * word_.chunk, word_.each * word_.chunk);
+      if (!words.is_alone()) {
+        word_.contexts += first * word_.chunk;
+        word_.labels += first * word_.chunk;
+        word_.nodes += first * word_.chunk;
       }
-      read_chunks(part, starts, count, first + count == chunks, outcome,
-                  word_.is_alone() ? states(first * word_.chunk, word_.chunk, count) : std::vector<std::uint32_t>{});
-      std::vector<Number> end(word_.size());
-      starts.read(end, count * word_.size());
-      state_.write(end);
+      this->copy_states(state_.data(), 1, starts.data(), word_.each + 1, words.words);
+      Buffer<std::uint32_t> before(place_);
+      if (words.is_alone()) before = states(first * word_.chunk, word_.chunk, word_.each);
+      read_chunks(starts, {word_, room_, starts.data(), before.data(), outcomes, first + word_.each == chunks});
+      this->copy_states(starts.data() + word_.each * word_.size(), word_.each + 1, state_.data(), 1, words.words);
+      this->wait();  // before the automaton's states go
     }
   }
 
  private:
-  void read_chunks(const LayerWord<D>& part, Buffer<Number>& starts, std::uint64_t count, bool is_last,
-                   OrderedOutcome* outcome, const std::vector<std::uint32_t>& before) {
-    ChunkedWord<D> word = word_;
-    static_cast<LayerWord<D>&>(word) = part;
-    const Buffer<std::uint32_t> automaton_states(place_, before);
-    launch(place_, MakeChunks<D>{word, room_, 0}, count);
-    chain({word, room_, 0, count, starts.data(), nullptr});
-    launch(place_, ReadChunks<D>{word, room_, 0, starts.data(), automaton_states.data(), outcome, is_last}, count);
-    state_.values();  // before the automaton's states go
-  }
-
-  void chain(ChainChunks<D> job) const {
-    Buffer<Number> spare(place_, job.fits() ? 0 : job.near_words());
-    job.spare = spare.data();
-    launch_teams(place_, job, 1);
-    state_.values();  // before the spare numbers go
+  void read_chunks(Buffer<Number>& starts, const ReadChunks<D>& job) const {
+    const std::uint64_t count = word_.words * word_.each;
+    launch(place_, MakeChunks<D>{word_, room_}, count);
+    ChainChunks<D> links{word_, room_, starts.data(), nullptr};
+    Buffer<Number> spare(place_, links.fits() ? 0 : word_.words * links.near_words());
+    links.spare = spare.data();
+    launch_teams(place_, links, word_.words);
+    launch(place_, job, count);
+    this->wait();  // before the spare numbers go
   }
 
   void write_factors(const OrderedLayer<Reference>& ordered) {
@@ -383,15 +393,14 @@ class ChunkLayerReader final : public LayerReader<D> {
     room_.state = room_.sums + word_.size() * items_;
   }
 
-  Place place_;
-  std::vector<Number> initial_;
-  Buffer<std::uint32_t> actions_, factor_begin_;
-  Buffer<Number> keys_, scaled_, state_;
+  using LayerReader<D>::place_, LayerReader<D>::actions_, LayerReader<D>::state_, LayerReader<D>::items_,
+      LayerReader<D>::block_letters_;
+  Buffer<std::uint32_t> factor_begin_;
+  Buffer<Number> keys_, scaled_;
   ChunkedWord<D> word_;
   Buffer<std::uint32_t> room_words_{place_};
   Buffer<Number> room_numbers_{place_};
   ChunkRoom<Number> room_;
-  std::uint64_t items_ = 1;
 };
 
 }  // namespace krohn

@@ -26,8 +26,8 @@ class OrderedSampler {
         table_(network.automaton),
         image_(network, options.form),
         bytes_(place),
-        outcome_(place, 1),
-        first_unknown_(place, 1) {
+        outcomes_(place),
+        labels_before_(place) {
     network_ = image_.put(place, bytes_);
     make_layers(network);
     const Order& order = options.order;
@@ -44,11 +44,18 @@ class OrderedSampler {
   SampleReport run(std::uint64_t length, std::uint64_t first) {
     LengthReport& row = report_.lengths.emplace_back();
     row.length = length;
-    for (std::uint64_t word = first; word < first + options_.words; ++word) {
-      const OrderedOutcome outcome = read_word(word, length);
-      add_word(row, automaton_, {outcome.state, outcome.answer, length, outcome.right_letters});
-      done_ += length;
-      if (outcome.failing_at != ~0ULL) note_failure(report_, outcome.failing_at, word);
+    const std::uint64_t at_once = words_at_once(std::min(length, segment_));
+    const std::uint64_t end = first + options_.words;
+    for (words_.first_word = first; words_.first_word < end; words_.first_word += words_.words) {
+      words_.words = std::min(at_once, end - words_.first_word);
+      read_words(length);
+      std::uint64_t word = words_.first_word;
+      for (const OrderedOutcome& outcome : outcomes_.values()) {
+        add_word(row, automaton_, {outcome.state, outcome.answer, length, outcome.right_letters});
+        if (outcome.failing_at != ~0ULL) note_failure(report_, outcome.failing_at, word);
+        ++word;
+      }
+      done_ += words_.words * length;
     }
     return report_;
   }
@@ -61,54 +68,73 @@ class OrderedSampler {
     for (std::size_t k = 0; k < network.layers.size(); ++k) {
       const Layer& layer = network.layers[k];
       const auto end = at + static_cast<std::ptrdiff_t>(std::size_t{layer.dimension} * layer.columns);
-      std::vector<Number> initial(at, end);
+      const std::vector<Number> initial(at, end);
       at = end;
       if (options_.order.kind == Order::Kind::kChunked && takes_ut_form(layer, options_.form)) {
         const OrderedLayer<Reference> ordered(layer, rounded.layers()[k], options_.form, options_.order);
-        layers_.push_back(std::make_unique<ChunkLayerReader<D>>(place_, layer, ordered, std::move(initial)));
+        layers_.push_back(std::make_unique<ChunkLayerReader<D>>(place_, layer, ordered, initial));
       } else {
-        layers_.push_back(std::make_unique<MapLayerReader<D>>(place_, layer, options_, std::move(initial)));
+        layers_.push_back(std::make_unique<MapLayerReader<D>>(place_, layer, options_, initial));
       }
     }
   }
 
-  OrderedOutcome read_word(std::uint64_t index, std::uint64_t length) {
-    const RandomWord word(automaton_.letters(), options_.seed, index);
-    OrderedOutcome outcome{.state = automaton_.initial(), .answer = network_.initial_answer};
-    if (outcome.state != outcome.answer) outcome.failing_at = 0;
-    outcome_.write({&outcome, 1});
-    for (const auto& layer : layers_) layer->reset();
-    labels_before_ = image_.initial_labels();
-    known_.assign(layers_.size(), length);
-    automaton_state_ = automaton_.initial();
-    for (std::uint64_t first = 0, letters = 0; first < length; first += letters) {
-      letters = std::min(segment_, length - first);
-      LayerWord<D> segment;
-      segment.network = network_;
-      segment.key = word.key();
-      segment.segment = first;
-      segment.letters = letters;
-      asked_ = 0;
-      const AutomatonStates states = [&](std::uint64_t from, std::uint64_t step, std::uint64_t count) {
-        return automaton_states(word, segment, from, step, count);
-      };
-      layers_.size() == 1 ? layers_[0]->read(segment, states, outcome_.data()) : read_layers(segment, states);
-      if (asked_ < letters) automaton_states(word, segment, letters, 1, 0);
-    }
-    outcome_.read({&outcome, 1});
-    return outcome;
+  /// Words that are read side by side, of a segment of so many letters. One keeps a device busy where it is long: its
+  /// automaton is then read in slices, and otherwise a word a thread, of which there should be many.
+  std::uint64_t words_at_once(std::uint64_t letters) const {
+    constexpr std::uint64_t kLongWord = std::uint64_t{1} << 19, kLettersAtOnce = 16 * kLongWord;
+    if (letters > kLongWord) return 1;
+    std::uint64_t words = kLettersAtOnce / std::max<std::uint64_t>(letters, 1);
+    for (const auto& layer : layers_) words = std::min(words, layer->words_at_once(letters));
+    return std::max<std::uint64_t>(words, 1);
   }
 
-  /// Before letters from, from + step, … of a segment. The truth is the automaton's: in slices where it has small maps
-  /// or a small monoid, otherwise by its table here.
-  std::vector<std::uint32_t> automaton_states(const RandomWord& word, const LayerWord<D>& segment, std::uint64_t from,
-                                              std::uint64_t step, std::uint64_t count) {
+  void read_words(std::uint64_t length) {
+    OrderedOutcome before{.state = automaton_.initial(), .answer = network_.initial_answer};
+    if (before.state != before.answer) before.failing_at = 0;
+    outcomes_ = Buffer<OrderedOutcome>(place_, std::vector(words_.words, before));
+    for (const auto& layer : layers_) layer->reset(words_.words);
+    labels_before_ = Buffer<std::uint32_t>(place_, words_.words * layers_.size());
+    launch(place_,
+           CopyRows<std::uint32_t>{network_.initial_labels, 0, labels_before_.data(), layers_.size(), layers_.size()},
+           labels_before_.size());
+    automaton_state_ = automaton_.initial();
+    for (words_.segment = 0; words_.segment < length; words_.segment += words_.letters) {
+      words_.letters = std::min(segment_, length - words_.segment);
+      LayerWord<D> segment{words_, network_};
+      asked_ = 0;
+      const AutomatonStates states = [&](std::uint64_t from, std::uint64_t step, std::uint64_t count) {
+        Buffer<std::uint32_t> asked = words_.words == 1
+                                          ? Buffer<std::uint32_t>(place_, states_of_word(from, step, count))
+                                          : states_of_words(from, step, count);
+        if (options_.progress)
+          options_.progress(done_ + words_.words * (words_.segment + asked_), options_.lengths.back() * options_.words);
+        return asked;
+      };
+      layers_.size() == 1 ? layers_[0]->read(segment, states, outcomes_.data()) : read_layers(segment, states);
+    }
+  }
+
+  /// Before letters from, from + step, … of a segment, by a word a thread.
+  Buffer<std::uint32_t> states_of_words(std::uint64_t from, std::uint64_t step, std::uint64_t count) {
+    Buffer<std::uint32_t> before(place_, words_.words * count);
+    launch(place_,
+           WriteStates{words_, network_.next, network_.letters, from, step, count, outcomes_.data(), before.data()},
+           words_.words);
+    asked_ = std::min(from + step * count, words_.letters);
+    return before;
+  }
+
+  /// The same of a single word: in slices where the automaton has small maps or a small monoid, otherwise by its table
+  /// here.
+  std::vector<std::uint32_t> states_of_word(std::uint64_t from, std::uint64_t step, std::uint64_t count) {
+    const RandomWord word(automaton_.letters(), options_.seed, words_.first_word);
     std::vector<std::uint32_t> before;
     // Whole blocks of the random word several letters a step.
     const std::uint64_t per_block = word.letters_per_block();
     const auto read_to = [&](std::uint64_t end) {
       while (asked_ < end) {
-        const std::uint64_t at = segment.segment + asked_, past = at % per_block;
+        const std::uint64_t at = words_.segment + asked_, past = at % per_block;
         if (const std::uint64_t blocks = past == 0 ? (end - asked_) / per_block : 0; blocks > 0) {
           automaton_state_ = with_entries(table_.entry_size, table_.entries.data(), [&](const auto* entries) {
             return read_blocks(entries, table_.cut, word.key(), at / per_block, blocks, automaton_state_);
@@ -123,8 +149,8 @@ class OrderedSampler {
       }
     };
     read_to(from);
-    const std::uint64_t at = segment.segment + from;
-    std::uint64_t whole = std::min(count, (segment.letters - from) / step);
+    const std::uint64_t at = words_.segment + from;
+    std::uint64_t whole = std::min(count, (words_.letters - from) / step);
     if (!reader_ || whole < 2 || at % per_block != 0 || step % per_block != 0) whole = 0;
     if (whole > 0) {
       WordSlices slices{word.key(), at / per_block, whole * step / per_block, step / per_block, whole, 0};
@@ -138,65 +164,39 @@ class OrderedSampler {
     }
     for (std::uint64_t i = whole; i < count; ++i) {
       before.push_back(automaton_state_);
-      read_to(std::min(from + (i + 1) * step, segment.letters));
+      read_to(std::min(from + (i + 1) * step, words_.letters));
     }
-    if (options_.progress)
-      options_.progress(done_ + segment.segment + asked_, options_.lengths.back() * options_.words);
     return before;
   }
 
   /// Layer after layer; then the answers are compared.
   void read_layers(LayerWord<D> segment, const AutomatonStates& states) {
-    const std::uint64_t letters = segment.letters;
+    const std::uint64_t letters = words_.words * words_.letters, parts = (words_.letters - 1) / kLettersAnItem + 1;
     Buffer<std::uint32_t> contexts(place_, letters), labels(place_, letters), nodes(place_, letters);
     segment.contexts = contexts.data();
     segment.labels = labels.data();
     segment.nodes = nodes.data();
-    launch(place_, WriteLetters{segment.key, segment.segment, letters, network_.letters, contexts.data()},
-           (letters + kLettersAnItem - 1) / kLettersAnItem);
+    launch(place_, WriteLetters{words_, {0, parts}, network_.letters, contexts.data()}, words_.words * parts);
     for (std::uint32_t k = 0; k < layers_.size(); ++k) {
-      const std::uint64_t known = known_[k] - std::min(known_[k], segment.segment);
       segment.layer = k;
-      segment.letters = std::min(letters, known);
-      if (segment.letters == 0) break;
-      layers_[k]->read(segment, states, outcome_.data());
-      if (k + 1 < layers_.size()) raise_contexts(segment, contexts);
-      if (segment.letters == letters) labels.read({&labels_before_[k], 1}, letters - 1);
+      layers_[k]->read(segment, states, outcomes_.data());
+      if (k + 1 == layers_.size()) break;
+      launch(place_,
+             MakeContexts<Number>{network_, words_, k, labels_before_.data(), labels.data(), contexts.data(),
+                                  outcomes_.data()},
+             letters);
+      launch(place_,
+             CopyRows<std::uint32_t>{labels.data() + words_.letters - 1, words_.letters, labels_before_.data() + k,
+                                     layers_.size()},
+             words_.words);
     }
-    compare(segment, letters, nodes, states);
-  }
-
-  /// Letters of the layer whose context above is unknown end what the layers above read, for good.
-  void raise_contexts(const LayerWord<D>& segment, Buffer<std::uint32_t>& contexts) {
-    first_unknown_.write(std::vector<unsigned long long>{~0ULL});
-    launch(place_,
-           MakeContexts<Number>{network_, segment.layer, labels_before_[segment.layer], segment.labels, contexts.data(),
-                                first_unknown_.data()},
-           segment.letters);
-    const unsigned long long unknown = first_unknown_.values()[0];
-    std::uint64_t known = known_[segment.layer];
-    if (unknown != ~0ULL) known = std::min<std::uint64_t>(known, segment.segment + unknown);
-    for (std::size_t above = segment.layer + 1; above < known_.size(); ++above)
-      known_[above] = std::min(known_[above], known);
-  }
-
-  void compare(const LayerWord<D>& segment, std::uint64_t letters, const Buffer<std::uint32_t>& nodes,
-               const AutomatonStates& states) {
-    const std::uint64_t items = (letters + kLettersAnItem - 1) / kLettersAnItem;
-    CompareNodes<Number> job;
-    job.network = network_;
-    job.key = segment.key;
-    job.segment = segment.segment;
-    job.count = letters;
-    job.known = known_.back() - std::min(known_.back(), segment.segment);
-    job.nodes = nodes.data();
-    job.outcome = outcome_.data();
-    for (; job.first_item < items; job.first_item += kMaxItems) {
-      const std::uint64_t count = std::min(kMaxItems, items - job.first_item);
-      const Buffer<std::uint32_t> before(place_, states(job.first_item * kLettersAnItem, kLettersAnItem, count));
-      job.automaton_states = before.data();
-      launch(place_, job, count);
-      outcome_.values();  // before the automaton's states go
+    for (std::uint64_t first = 0; first < parts; first += kMaxItems) {
+      const std::uint64_t each = std::min(kMaxItems, parts - first);
+      const Buffer<std::uint32_t> before = states(first * kLettersAnItem, kLettersAnItem, each);
+      launch(place_,
+             CompareNodes<Number>{network_, words_, {first, each}, nodes.data(), before.data(), outcomes_.data()},
+             words_.words * each);
+      outcomes_.values();  // before the automaton's states go
     }
   }
 
@@ -209,12 +209,11 @@ class OrderedSampler {
   NetworkImage<A> image_;
   Buffer<std::byte> bytes_;
   DeviceNetwork<Number> network_;
-  Buffer<OrderedOutcome> outcome_;
-  Buffer<unsigned long long> first_unknown_;
+  WordSegments words_{.seed = options_.seed};  ///< those in work
+  Buffer<OrderedOutcome> outcomes_;
   std::vector<std::unique_ptr<LayerReader<D>>> layers_;
-  std::vector<std::uint64_t> known_;          ///< by layer: letters of the word whose contexts are known
-  std::vector<std::uint32_t> labels_before_;  ///< by layer: before the segment
-  std::uint64_t segment_ = UINT64_MAX, done_ = 0;
+  Buffer<std::uint32_t> labels_before_;            ///< by word and layer: before the segment
+  std::uint64_t segment_ = UINT64_MAX, done_ = 0;  ///< letters
   State automaton_state_ = 0;
   std::uint64_t asked_ = 0;  ///< letters of the segment that the automaton has read
   Word slice_;

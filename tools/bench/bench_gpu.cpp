@@ -324,17 +324,20 @@ void measure_scans(Figures& figures) {
       {"Z60 by rotations", network("Z60", "rotation")},
       {"modarith5 by a cascade of two layers", network("modarith5", "cascade-holonomy")}};
   for (const auto& [name, subject] : subjects)
-    for (const char* order : {"scan", "scan:4", "doubling", "chunked:64"}) {
-      const std::string what = name + ", " + order + ", fp32";
-      measure(figures, "scans", what, [&] {
-        SampleOptions options = sample_of(10'000'000, 1), short_options = sample_of(100'000, 1);
-        options.order = short_options.order = parse_order(order);
-        const double seconds =
-            seconds_of([&] { sample_words_in_order(Place::kDevice, subject, Precision::kFp32, options); });
-        const double here_seconds = seconds_of([&] { sample(subject, Precision::kFp32, short_options); });
-        figures.add("scans", what, 1e7 / seconds, "letters/s", Beside{.processor = 1e5 / here_seconds});
-      });
-    }
+    for (const char* order : {"scan", "scan:4", "doubling", "chunked:64"})
+      for (const std::uint64_t words : {1, 10'000}) {
+        const std::string what = fmt::format("{}, {}, fp32{}", name, order, words > 1 ? ", words of 1000 letters" : "");
+        measure(figures, "scans", what, [&] {
+          SampleOptions options = sample_of(10'000'000 / words, words), here = sample_of(words > 1 ? 1000 : 100'000, 1);
+          if (words > 1) here.words = 64;  // a thread has whole words
+          options.order = here.order = parse_order(order);
+          const double seconds =
+              seconds_of([&] { sample_words_in_order(Place::kDevice, subject, Precision::kFp32, options); });
+          const double here_seconds = seconds_of([&] { sample(subject, Precision::kFp32, here); });
+          figures.add("scans", what, 1e7 / seconds, "letters/s",
+                      Beside{.processor = static_cast<double>(here.lengths[0] * here.words) / here_seconds});
+        });
+      }
 }
 
 /// The searches that two processor cores left open, as far as a minute and the memory go.
