@@ -201,9 +201,9 @@ void PairParts::lock() {
 void PairParts::open(const std::string& text) {
   if (text.empty()) return;
   const std::string path = folder_ + "/pairs.json";
-  const bool is_object = parse_strict_json(text, path).is_object();
+  if (!parse_strict_json(text, path).is_object())
+    throw InputError(path, "not the list of a search of pairs; name another folder");
   const auto json = nlohmann::ordered_json::parse(text);
-  if (!is_object) throw InputError(path, "not the list of a search of pairs; name another folder");
   const nlohmann::ordered_json wanted = to_json(question_);
   for (const auto& [name, value] : wanted.items())
     if (const auto found = json.find(name); found == json.end() || *found != value)
