@@ -63,8 +63,7 @@ class LineReader {
   }
 
   Expected from_json(const std::string& line) const {
-    const json object = json::parse(line, nullptr, false);
-    if (!object.is_object()) fail("not a JSON object");
+    const json object = parse_strict_json(line, where_, /*is_part=*/true);
     Expected found;
     const json *answers = nullptr, *logits = nullptr;
     for (const auto& [name, value] : object.items())

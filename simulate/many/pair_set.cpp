@@ -15,6 +15,7 @@
 #include <set>
 #include <system_error>
 
+#include "krohn/automata/formats/json.h"
 #include "krohn/groups/base/atomic_file.h"
 #include "krohn/simulate/check/sha256.h"
 
@@ -200,8 +201,9 @@ void PairParts::lock() {
 void PairParts::open(const std::string& text) {
   if (text.empty()) return;
   const std::string path = folder_ + "/pairs.json";
-  const nlohmann::ordered_json json = nlohmann::ordered_json::parse(text, nullptr, false);
-  if (!json.is_object()) throw InputError(path, "not the list of a search of pairs; name another folder");
+  if (!parse_strict_json(text, path).is_object())
+    throw InputError(path, "not the list of a search of pairs; name another folder");
+  const auto json = nlohmann::ordered_json::parse(text);
   const nlohmann::ordered_json wanted = to_json(question_);
   for (const auto& [name, value] : wanted.items())
     if (const auto found = json.find(name); found == json.end() || *found != value)

@@ -110,7 +110,7 @@ TEST_CASE("an imported model is held against its own forward pass, at once or la
     place.write("wrong", "1\taccept\n" + text + "\n");
     for (const std::string& command :
          {line + "-o no --expect wrong", std::string("krohn verify bare --expect wrong")}) {
-      place.expect(2, command, {"wrong:2: " + why, then});
+      place.expect(2, command, {"wrong:2", why, then});
     }
     CHECK_FALSE(std::filesystem::exists(place / "no"));
   };
@@ -124,7 +124,9 @@ TEST_CASE("an imported model is held against its own forward pass, at once or la
   refused("01\tperhaps", "\"perhaps\" is no answer");
   refused("01\t2", "\"2\" is no answer");
   refused("011\taccept\taccept", "2 answers to 3 letters");
-  refused("{\"word\": \"01\"", "not a JSON object");
+  refused("{\"word\": \"01\"", "not valid JSON");
+  refused(R"({"word": "01", "word": "10", "answer": 1})", "the key \"word\" is given twice");
+  refused("{\"word\": " + std::string(50'000, '[') + std::string(50'000, ']') + "}", "JSON nested deeper");
   refused(R"({"word": "01"})", "it needs word, and one of");
   refused(R"({"word": "01", "answer": 1, "logits": [0, 1]})", "it needs word, and one of");
   refused(R"({"word": "01", "answer": 1, "label": 1})", "\"label\" is not known");

@@ -69,13 +69,18 @@ function upTo({text}, length) {
 
 // ---- Wrong ones
 
-/// Every change of one integer in one line, by one.
+/// Every change of one integer in one line, by one, and of one text to a list of it.
 function* mutants(line) {
   const step = JSON.parse(line);
   for (const [member, value] of Object.entries(step)) {
     const places = Array.isArray(value) ? value.map((_, i) => [value, i]) : [[step, member]];
     for (const [holder, place] of places) {
       const before = holder[place];
+      if (typeof before === "string") {
+        holder[place] = [before];
+        yield [JSON.stringify(step), `${member}: a list of ${before}`];
+        holder[place] = before;
+      }
       if (!Number.isInteger(before)) continue;
       for (const change of [1, -1]) {
         holder[place] = before + change;
@@ -115,6 +120,8 @@ for (const page of [...pages, ...made]) {
     demandRefusal(withLine(at, []), `line ${at + 1} missing`);
     demandRefusal(withLine(at, [line, line]), `line ${at + 1} twice`);
     demandRefusal(withLine(at, [line.replace("{", "{\"more\":1,")]), `line ${at + 1} with a member more`);
+    for (const end of /[:,[]\d/.test(line) ? [".0", "e0"] : [])
+      demandRefusal(withLine(at, [line.replace(/[:,[]\d+/, `$&${end}`)]), `line ${at + 1} with ${end}`);
   });
   demandRefusal(page.text + "{}\n", "a line more");
   demandRefusal(page.text.slice(0, -1), "without its last line break");

@@ -141,7 +141,7 @@ std::unique_ptr<MeasuredModel> load_measured_model(const MeasureOptions& options
 LengthRange trained_lengths(const std::string& folder) {
   const std::filesystem::path path = std::filesystem::path(file_of_run(folder)).parent_path() / "run.json";
   if (!std::filesystem::is_regular_file(path)) return {};
-  const auto run = nlohmann::json::parse(read_file(path.string()), nullptr, false);
+  const auto run = parse_strict_json(read_file(path.string()), path.string());
   const auto lengths = run.is_object() ? run.find("lengths") : run.end();
   if (!run.is_object() || lengths == run.end() || !lengths->is_array() || lengths->size() != 2 ||
       !(*lengths)[0].is_number_unsigned() || !(*lengths)[1].is_number_unsigned())

@@ -38,7 +38,7 @@ void refuse_without_model(const std::string& folder) {
         throw InputError(folder, "its training has not ended; the command that began it goes on with it");
     return;
   }
-  const auto run = nlohmann::json::parse(read_file(record.string()), nullptr, false);
+  const auto run = parse_strict_json(read_file(record.string()), record.string());
   const std::string model = run.is_object() ? run.value("model", nlohmann::json()).dump() : "";
   constexpr std::string_view kPrefix = "\"torch:";
   if (!model.starts_with(kPrefix)) {
@@ -138,7 +138,7 @@ void save_run(const std::string& path, const TestedWords& tested, const LongComp
 }
 
 LongComparisonState load_run(const std::string& path, const TestedWords& tested) {
-  const nlohmann::json json = nlohmann::json::parse(read_file(path, kLargestFile), nullptr, false);
+  const nlohmann::json json = parse_strict_json(read_file(path, kLargestFile), path);
   if (!json.is_object()) throw InputError(path, "not a saved run of `krohn verify --save`");
   const nlohmann::ordered_json expected = to_json(tested);
   for (const auto& [name, value] : expected.items())

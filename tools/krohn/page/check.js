@@ -57,6 +57,10 @@ class Steps {
     if (typeof this.step !== "object" || this.step === null || Array.isArray(this.step) ||
         names.length !== Object.keys(this.step).length)
       refuse(`line ${this.at}: not an object whose members are given once`);
+    // A list of one text is the same name to an object, and another value to ===.
+    const isText = name => !Object.hasOwn(this.step, name) || typeof this.step[name] === "string";
+    if (!["step", "claim", "method"].every(isText)) refuse(`line ${this.at}: a name that is no text`);
+    if (/[-.]|\d[eE]/.test(text.replace(/"(?:[^"\\]|\\.)*"/g, ""))) refuse(`line ${this.at}: a number that is no integer from 0 on`);
   }
 
   demand(condition, message) { if (!condition) refuse(`line ${this.taken || this.at}: ${message}`); }
@@ -304,7 +308,7 @@ const CLAIM = ["format", "version", "weights", "automaton", "arithmetic", "form"
 
 /// The first line, whose members must be just these.
 function claimOf(steps, names) {
-  const claim = steps.step, extra = {refuted: ["shortest"], "proved up to a length": ["length"]}[claim.claim] ?? [];
+  const claim = steps.step, extra = {refuted: ["shortest"], "proved up to a length": ["length"], __proto__: null}[claim.claim] ?? [];
   const isClaim = Object.keys(claim).sort().join() === [...names, ...extra].sort().join();
   if (!isClaim || claim.format !== "krohn.certificate" || ![2, 3].includes(claim.version)) refuse("line 1: not a claim of version 2 or 3");
   if (claim.claim === "proved up to a length" && !(Number.isSafeInteger(claim.length) && claim.length >= 1)) refuse("line 1: `length`");

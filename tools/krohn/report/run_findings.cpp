@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "krohn/automata/formats/json.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/automata/operations/operations.h"
 #include "krohn/constructions/files/safetensors.h"
@@ -228,8 +229,9 @@ Json margins_data(const MachineSubject& machine, const Certificate& certificate,
 Json training_data(const std::string& file) {
   const std::filesystem::path path = std::filesystem::path(file).parent_path() / "run.json";
   if (!std::filesystem::is_regular_file(path)) return nullptr;
-  const auto run = Json::parse(read_file(path.string()), nullptr, false);
-  return run.is_object() ? run : Json();
+  const std::string text = read_file(path.string());
+  if (!parse_strict_json(text, path.string()).is_object()) return Json();
+  return Json::parse(text);  // in its own order
 }
 
 }  // namespace

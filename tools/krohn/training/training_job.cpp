@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "krohn/automata/dfa/visible_text.h"
+#include "krohn/automata/formats/json.h"
 #include "krohn/constructions/files/network_file.h"
 #include "krohn/gpu/training/device_training.h"
 #include "krohn/groups/base/atomic_file.h"
@@ -150,7 +151,7 @@ void require_same_run(const TrainArguments& options, const std::string& task, co
   };
   if (!fs::exists(record, error)) refuse("has a model, and no run.json that says of what");
   try {
-    const json earlier = json::parse(read_file(record.string()));
+    const json earlier = parse_strict_json(read_file(record.string()), record.string());
     const auto earlier_task = earlier.at("task").get<std::string>(),
                earlier_model = earlier.at("model").get<std::string>();
     if (earlier_task != task || earlier_model != model)

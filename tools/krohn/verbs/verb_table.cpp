@@ -80,9 +80,10 @@ CellJson make_cell(const Experiment& cell, const TableArguments& options) {
 /// say how.
 std::optional<CellJson> kept_cell(const std::string& file, const Experiment& asked, const TableArguments& options) {
   if (!fs::exists(file)) return std::nullopt;
-  const auto cell = nlohmann::ordered_json::parse(read_file(file), nullptr, false);
-  if (!cell.is_object() || !cell.contains("seconds"))
+  const std::string text = read_file(file);
+  if (!parse_strict_json(text, file).contains("seconds"))
     throw InputError(file, "not a cell of `krohn table`; delete it, and it is made again");
+  const auto cell = CellJson::parse(text);  // in its own order
   if (cell.value("asked_for", std::vector<std::string>{}) != options.lengths) return std::nullopt;
   if (cell.value("is_rescaled", false) != options.rescaled || !cell.contains("reading")) return std::nullopt;
   if (cell.value("seeds", std::vector<std::uint64_t>{}) != asked.seeds) return std::nullopt;
