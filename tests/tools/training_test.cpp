@@ -176,7 +176,7 @@ TEST_CASE("where every run diverges, a model of an earlier command and its recor
   place.expect(2, line + "--steps 500 --stop-at 0 --rates 0.3", {"diverged"});
   CHECK(contents(place / "run" / "run.json") == record);
   CHECK(contents(place / "run" / "parameters.safetensors") == model);
-  place.expect(2, line + "--steps 3 --rates 1e-2,0.01", {"0.01 stands there twice"});
+  place.expect(2, line + "--steps 3 --rates 1e-2,0.01", {"0.01 is given twice"});
 }
 
 TEST_CASE("a command that would lose the model of a folder is refused, and more of the same goes on") {

@@ -198,7 +198,7 @@ void check_training(const TrainArguments& options) {
   if (options.any_order && !(options.certify && training.contract > 0))
     throw InputError("--any-order", "is for proofs of what learns to contract: add --contract 3 --certify");
   if (options.precision != "fp32" && !options.any_order)
-    throw InputError("--precision", "is that of proofs for every order of sums: add --any-order");
+    throw InputError("--precision", "is the format of proofs for every order of sums: add --any-order");
   if (training.keep_most_right && options.certify)
     throw InputError("--keep-most-right", "takes no --certify, which rounds the last parameters");
   const OptimiserOptions& by = training.optimiser;
