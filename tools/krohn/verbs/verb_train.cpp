@@ -149,8 +149,7 @@ void report_training(const TrainArguments& options, const nlohmann::ordered_json
                     number(run["validation_loss"], "{:.2g}"), number(run["validation_accuracy"], "{:.4f}"),
                     run["best"].get<bool>() ? "best" : ""});
   fmt::print("{}", format_table(rows));
-  if (!options.recipe.empty())
-    fmt::print("Trained, as --contract has it where nothing else is said, with{}\n", options.recipe);
+  if (!options.recipe.empty()) fmt::print("Trained with the defaults of --contract:{}\n", options.recipe);
   if (options.certify) report_certified(json["runs"]);
 }
 
