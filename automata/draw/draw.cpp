@@ -268,7 +268,7 @@ DrawnView suitable_view(const Drawing& drawing, const std::optional<GraphLayout>
   if (layout) return DrawnView::kCayley;
   const std::size_t arrows = drawing.arrows.size();
   const auto states = static_cast<std::size_t>(std::count(drawing.hidden.begin(), drawing.hidden.end(), false));
-  const bool is_dense = states > kDenseStates && arrows > kDenseArrows * states;
+  const bool is_dense = states >= kDenseStates && arrows > kDenseArrows * states;
   if (is_dense && states <= kTableSize && dfa.letters() <= kTableSize) return DrawnView::kTable;
   if (states <= options.max_states && arrows <= 3 * options.max_states) return DrawnView::kStates;
   const bool can_be_placed = has_layout_engine(engine_for(DrawnView::kMatrix, options.engine));

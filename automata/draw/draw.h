@@ -39,7 +39,7 @@ struct DrawOptions {
 /// accepting states (outputs written into the node for Moore machines), a colour per strongly connected component that
 /// has a cycle. What would be a hairball is drawn otherwise, and `view` says how:
 ///   a group of 3 to 400 elements in at most 5 generators         its Cayley graph
-///   more than eight states with more than six merged arrows each  the transition table, when it fits
+///   eight states or more with more than six merged arrows each   the transition table, when it fits
 ///   more than `max_states` states, or arrows for three times that the transition matrix, up to 1,000 states and 6,000
 ///                                                                arrows; past that one node per strongly connected
 ///                                                                component, or (past max_states / 4 of them) those

@@ -258,9 +258,9 @@ std::string loaded_otherwise(const Checkpoint& checkpoint, const std::string& pr
       if (const auto type = types.find(tensor.dtype); type != types.end()) loaded.insert(type->second);
   const std::string own = precision == "bf16" ? std::string(kBfloat16) : precision == "fp32" ? "float32" : precision;
   if (loaded.empty() || (loaded.size() == 1 && *loaded.begin() == own)) return "";
-  return fmt::format(", which is not how {} {} it loaded, {}: of that nothing is said",
-                     checkpoint.config.dtype.empty() ? "its tensors" : "its config",
-                     checkpoint.config.dtype.empty() ? "have" : "has", fmt::join(loaded, " or "));
+  return fmt::format(", but {} it in {}, about which nothing is claimed",
+                     checkpoint.config.dtype.empty() ? "its tensors load" : "its config loads",
+                     fmt::join(loaded, " or "));
 }
 
 void require_automaton(const Checkpoint& checkpoint) {

@@ -129,7 +129,7 @@ TensorFile checkpoint_weights(const std::string& folder);
 /// The files that `checkpoint_weights` reads: one, or the index and the shards that it names. Throws the same.
 std::vector<std::string> checkpoint_weight_files(const std::string& folder);
 
-/// ", which is not how its config has it loaded, float16: of that nothing is said" where the libraries, told nothing,
+/// ", but its config loads it in float16, about which nothing is claimed" where the libraries, told nothing,
 /// would compute in another format than `precision`, "fp32" or "bf16"; empty otherwise.
 std::string loaded_otherwise(const Checkpoint& checkpoint, const std::string& precision);
 

@@ -722,7 +722,7 @@ void tell_never(Audit& audit, const AuditRule& rule) {
   else if (audit.all.lowest >= 0)
     audit.never.emplace_back(
         "parity of words of every length, where matrices are multiplied exactly: no eigenvalue is negative or complex "
-        "(Grazzi et al. 2025, Theorem 1); of steps that round nothing is said (docs/MATH.md §4, Monotone steps)");
+        "(Grazzi et al. 2025, Theorem 1); steps that round are not covered (docs/MATH.md §4, Monotone steps)");
 }
 
 double tokens_for(double halvings, double rate) {
@@ -753,8 +753,8 @@ void tell_fading(Audit& audit) {
   if (audit.all.slowest > 0)
     audit.fades.push_back(fmt::format(
         "a state that is not written again, as no decay reaches 1: over the reals at most 2^-24 of it is left after {} "
-        "tokens{}. That is no limit to what can be read: norms and large weights tell it apart until it is 0, which, "
-        "rounded to nearest with subnormal numbers, a decay above 1/2 never makes of it",
+        "tokens{}. That does not limit what can be read: norms and large weights tell it apart until it is 0, and a decay "
+        "above 1/2, rounded to nearest with subnormal numbers, never takes it to 0",
         tokens_text(horizon(audit.all.slowest)), range_in_words(audit.all.slowest, "1")));
   if (audit.all.flip > 0 && audit.all.flip < kNoBound)
     audit.fades.push_back(fmt::format(

@@ -32,7 +32,7 @@ class Steps {
     if (network_ != nullptr)
       outputs_ = network_->automaton.output_names();
     else if (!certificate.operations || !certificate.language)
-      throw InputError("nobody says what this model computes, or what is right");
+      throw InputError("the certificate states no operations, or no language");
     if (certificate.operations)
       for (const Json& step : steps_of(*certificate.operations, bits_)) add(step);
     if (certificate.language) add(step_of(*certificate.language, outputs_));

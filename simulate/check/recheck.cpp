@@ -504,7 +504,7 @@ Recheck recheck(const Certificate& certificate, const CheckedModel& model, const
   std::optional<TrackedAutomaton> own;
   std::vector<Output> outputs;
   if (model.network == nullptr) {
-    require(certificate.language.has_value(), "nobody says what is right");
+    require(certificate.language.has_value(), "the certificate states no language");
     require(certificate.operations->tokens.size() == certificate.language->automaton.letters(),
             "not a token for each letter");
     reader =

@@ -276,7 +276,8 @@ ComparedAnswers compare_with_expected(std::string_view text, const std::string& 
       if (off > allowed) {
         if (rounding.explains(off, expected.word, t, own)) break;
         reader.fail(fmt::format(
-            "after {} its own forward pass says {}, and the weights as they are read say {}: the model does something "
+            "after {} its own forward pass says {}, and the weights as krohn reads them say {}: the model does "
+            "something "
             "that its tensors do not show (a residual, a norm without weights, another activation or initial state), "
             "and a verdict would be about another model",
             quoted_letters(task.alphabet(), {expected.word.data(), t + 1}), expected.shown[i],

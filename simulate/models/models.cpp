@@ -97,7 +97,7 @@ ModelParts::ModelParts(std::string_view text, std::string grammar) : text_(text)
     Part read{part, part.substr(0, equals), {}};
     if (equals != std::string_view::npos) read.value = part.substr(equals + 1);
     for (const Part& other : parts_)
-      if (other.key == read.key) refuse(read, "stands there twice");
+      if (other.key == read.key) refuse(read, "is given twice");
     parts_.push_back(read);
   }
 }

@@ -174,8 +174,7 @@ Network network_of(const SequenceModel<float>& model, const Task& task) {
   const FloatEnvironment environment;
   const std::optional<LinearModel> linear = model.linear_view();
   if (!linear)
-    throw InputError(fmt::format(
-        "the model {} is no linear recurrence with a linear read-out, so no network of krohn's", model.name()));
+    throw InputError(fmt::format("the model {} is not a linear recurrence with a linear read-out", model.name()));
   const LinearModel& view = *linear;
   const TaskAutomaton machine = input_machine(task);
   const Dfa& automaton = machine.automaton;

@@ -74,11 +74,11 @@ TEST_CASE("a state dict becomes a run, and the file of an exact cell is one") {
   place.expect(1, "krohn verify other");
 }
 
-TEST_CASE("an imported model is held against its own forward pass, at once or later, and verdicts say so") {
+TEST_CASE("an imported model is compared with its own forward pass, at once or later, and verdicts say so") {
   const Workplace place("expect");
   place.make("krohn compile name:parity --target torch-lstm -o exact");
   const std::string line = "krohn import exact/parameters.safetensors --as lstm --against name:parity ";
-  const std::string same = "its own forward pass says the same after 7 letters of 4 words";
+  const std::string same = "agrees with its own forward pass after 7 letters of 4 words";
   place.write("right.jsonl", R"({"word": "0110", "answer": "reject"})"
                              "\n"
                              R"({"word": ["1", "0"], "answers": ["accept", 1]})"
@@ -114,7 +114,7 @@ TEST_CASE("an imported model is held against its own forward pass, at once or la
     }
     CHECK_FALSE(std::filesystem::exists(place / "no"));
   };
-  const std::string disagrees = "its own forward pass says accept, and the weights as they are read say reject";
+  const std::string disagrees = "its own forward pass says accept, and the weights as krohn reads them say reject";
   refused("0110\taccept", "after \"0110\"", disagrees);
   refused(R"({"word": "110", "answers": [1, 1, 0]})", "after \"11\"", disagrees);
   refused(R"({"word": "11", "logits": [0, 50]})", "after \"11\"", "its own forward pass says [0, 50]");

@@ -113,7 +113,7 @@ TEST_CASE("extract claims of the model what was found of the model") {
   }
 }
 
-TEST_CASE("a checkpoint is told to be read otherwise than its config has it loaded, and an adapter is refused") {
+TEST_CASE("a verdict says if a checkpoint's config loads it in another format, and an adapter is refused") {
   const Workplace place("loaded");
   place.make("krohn compile name:tomita1 --target qwen3-next -o ck && cp ck/config.json kept.json");
   const std::vector<std::string> lines{
@@ -145,8 +145,8 @@ TEST_CASE("a checkpoint is told to be read otherwise than its config has it load
       CAPTURE(line);
       const Outcome told = place.expect(0, line);
       const std::string all = one_line(told.out + told.err);
-      CHECK(contains(all, "which is not how its config has it loaded") == (otherwise != nullptr));
-      if (otherwise != nullptr) CHECK(contains(all, std::string("loaded, ") + otherwise));
+      CHECK(contains(all, "but its config loads it in") == (otherwise != nullptr));
+      if (otherwise != nullptr) CHECK(contains(all, std::string("loads it in ") + otherwise));
     }
     const json verdict = json::parse(place.shell("krohn verify ck --json").out);
     CHECK(verdict.at("verdict").at("arithmetic") == (value == "bfloat16" ? "bf16" : "fp32"));

@@ -54,10 +54,10 @@ LANGUAGE is a file (.dot .gv .att .fsm .mata .jff .json .regex .g .gap), or the 
 or `regex:…`, `search:…`, or `name:…` (parity, Z60, S5, D4, tomita3, modarith5, random:m=10,seed=1; `krohn tasks --list`),
 or `ltlf:…`, `pltl:…`, a formula of temporal logic on finite words,
 or `expr:…`, an expression over any of these (`expr:a.dot & ~regex:a*`; `krohn help combine`).
-Every verb takes --time SECONDS and --memory SIZE: at a limit it ends with status 3 and tells what it has found by then.
+Every verb takes --time SECONDS and --memory SIZE: at a limit it ends with status 3 and prints what it has found.
 `krohn help VERB` describes a verb, examples first; `krohn help --man` prints the manual page.
 Exit status: 0 done or proved, 1 refuted, 2 bad input, 3 undecided within the limits,
-4 a proof that a check contradicts (a mistake in krohn), 130 interrupted.
+4 a check contradicts a proof (a bug in krohn; please report it), 130 interrupted.
 )";
 
 /// Longer lists of values are left to completion and to the verb's own output.

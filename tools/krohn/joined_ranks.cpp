@@ -52,7 +52,7 @@ int status_of(pid_t child, const std::string& name) {
     if (errno != EINTR) return kBadInput;
   if (WIFEXITED(status)) return WEXITSTATUS(status);
   fmt::print(stderr,
-             "krohn: {} was killed ({}); what was kept until then stays, and the same command goes on from it\n", name,
+             "krohn: {} was killed ({}); its checkpoints stay, and the same command continues from them\n", name,
              strsignal(WTERMSIG(status)));
   return kUndecided;
 }

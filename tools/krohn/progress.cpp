@@ -158,7 +158,8 @@ void Progress::update(std::uint64_t done, std::uint64_t total) {
   const std::lock_guard lock(mutex_);
   if (now < next_.load(std::memory_order_relaxed)) return;
   const bool is_watched = terminal_ || listener_ != nullptr;
-  next_.store(now + (is_watched ? kPeriod : kPeriodInLogs).count(), std::memory_order_relaxed);
+  // In a log it speaks before a SilenceBreaker would.
+  next_.store(now + (is_watched ? kPeriod : kPeriodInLogs - kPeriod).count(), std::memory_order_relaxed);
   if (listener_ != nullptr) return listener_->tell(what_, done, total);
   print(done, total, std::chrono::duration<double>(Clock::duration(now)).count());
   printed_ = true;

@@ -443,7 +443,7 @@ ChangedScale parse_scale(std::string_view text) {
     } else if (equals != std::string_view::npos && equals > 0 && equals + 1 < item.size()) {
       const std::string name(item.substr(0, equals));
       if (std::ranges::find(scale.changes, name, &Setting::name) != scale.changes.end())
-        throw InputError(kWhat, fmt::format("{} stands there twice", name));
+        throw InputError(kWhat, fmt::format("{} is given twice", name));
       scale.changes.push_back({name, std::string(item.substr(equals + 1))});
     } else if (equals == std::string_view::npos && !item.empty() && !scale.changes.empty() &&
                scale.changes.back().name == kRates && scale.changes.back().value != kPapers) {

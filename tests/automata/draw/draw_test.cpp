@@ -119,6 +119,10 @@ TEST_CASE("dense machines become a table, large ones their components") {
   CHECK(count(table, "<TD") == 13 * 13);
   CHECK(test::contains(table, "sum &lt;11&gt;"));
   CHECK_NOTHROW(render_dot(table, "svg", "dot"));
+  to_drawn_dot(cycle(8, 8, true), {}, &view);
+  CHECK(view == DrawnView::kTable);
+  to_drawn_dot(cycle(7, 7, true), {}, &view);
+  CHECK(view == DrawnView::kStates);
 
   const DrawOptions components{.view = DrawnView::kComponents};
   const std::string ring = to_drawn_dot(cycle(500, 2, false), components, &view);

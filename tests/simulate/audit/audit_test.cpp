@@ -391,7 +391,7 @@ TEST_CASE("factors round to 1 in the formats in which they are nearer to it than
       const std::size_t rounds = audit.fades.at(0).find("it rounds to 1 in ");
       const bool is_named = rounds != std::string::npos && audit.fades.at(0).find(name, rounds) != std::string::npos;
       CHECK(is_named == (beside < 1));
-      CHECK(one_says(audit.fades, "no limit to what can be read"));
+      CHECK(one_says(audit.fades, "does not limit what can be read"));
     }
 }
 

@@ -76,8 +76,8 @@ class AskedTrainedModel final : public AskedModel {
     constexpr double kForgotten = 1e-6;
     const Contraction measured = contraction();
     std::vector<std::string> lines{fmt::format(
-        "measured along {} words: of a small disturbance of its memory {:.2g} is left after 8 letters, {:.2g} after "
-        "24, at most",
+        "measured along {} words: at most {:.2g} of a small disturbance of its memory is left after 8 letters, {:.2g} "
+        "after 24",
         measured.words, measured.after_8, measured.after_24)};
     if (measured.after_24 < kForgotten && !options_.how.any_order)
       lines.emplace_back("a cell that forgets so much has few memories: a greater --max-pairs may prove it");

@@ -80,9 +80,8 @@ bool is_trained_model(const std::string& name) {
 }
 
 std::string forward_line(const ComparedAnswers& compared, const std::string& file) {
-  if (compared.words == 0)
-    return "not compared with its own forward pass, which tensors do not show: --expect FILE compares it";
-  return fmt::format("its own forward pass says the same after {} of {}{}", counted(compared.answers, "letter"),
+  if (compared.words == 0) return "not compared with its own forward pass, which --expect FILE does";
+  return fmt::format("agrees with its own forward pass after {} of {}{}", counted(compared.answers, "letter"),
                      counted(compared.words, "word"), file.empty() ? "" : " in " + visible(file));
 }
 

@@ -131,7 +131,7 @@ StoredName stored_name(const std::string& name, const Dfa& automaton, const Lang
   try {
     stored.remark = difference(name, automaton, options);
   } catch (const Error&) {
-    stored.remark = "which was not compared: nothing can be read by it here";
+    stored.remark = "which was not compared: it names no language here";
   }
   stored.is_same = stored.remark.empty();
   return stored;

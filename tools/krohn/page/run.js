@@ -102,7 +102,7 @@ function showLearned({learned}) {
     : `${follows} another automaton, of ${many(states, "state")} (${evidence}), in which ${many(edges.length + leftOut, "edge")} and ${many(outputs.length, "output")} differ${learned.differs_on === undefined ? "" : `; a shortest word is ${learned.differs_on}`}.`));
   if (beyond) target.append(element("p", {}, `It stops following that automaton: after ${beyond.word} it says “${beyond.model}”, and the automaton “${beyond.automaton}”.`));
   if (learned.limit) target.append(element("p", {class: "small"}, learned.limit));
-  target.append(element("div", {class: "panes even"}, learnedPicture("What the model follows", learned.picture, edges, outputs), learnedPicture("What is right", DATA.automaton.picture, [], [])));
+  target.append(element("div", {class: "panes even"}, learnedPicture("The model's automaton", learned.picture, edges, outputs), learnedPicture("The right automaton", DATA.automaton.picture, [], [])));
   if (isEqual) return;
   const rows = [...outputs.map(({state, stands_for: due, says, right}) => ({cells: [state, "", `says “${says}”`, `“${right}”, as state ${due}`]})),
                 ...edges.slice(0, 200).map(({from, letter, to, stands_for: other, due}) => ({cells: [from, letter, `${to}, which stands for ${other}`, `one that stands for ${due}`]}))];

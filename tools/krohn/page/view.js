@@ -85,7 +85,7 @@ function showVerdict() {
     ["Method", told.method], ["Evidence", told.evidence], ["Limit met", told.limit],
     ["The model says", answers && `“${answers.model}” there, not “${answers.automaton}”`],
     ["Letters tested", told.letters_tested ? told.letters_tested.toLocaleString("en") : ""],
-    ["Checked again", check.letters_replayed ? `${check.letters_replayed.toLocaleString("en")} letters replayed${check.certificate_rechecked ? "; the certificate re-checked by independent code" : ""}` : ""],
+    ["Re-checked", check.letters_replayed ? `${check.letters_replayed.toLocaleString("en")} letters replayed${check.certificate_rechecked ? "; the certificate re-checked by independent code" : ""}` : ""],
   ]);
   if (told.failing_word === undefined) return;
   $("failing").hidden = false;
@@ -427,16 +427,16 @@ function recheck(loaded) {
   const ofVerdict = {
     good: ["this page’s own checker, which shares no code with krohn", "the same by krohn check and tools/check/krohn_check.py"],
     bad: ["nobody: the certificate does not establish it", "krohn check"],
-    "": ["krohn verify, which examined itself before it spoke", certificate?.text ? "krohn check, tools/check/krohn_check.py" : "krohn verify"],
+    "": ["krohn verify, which re-checked itself", certificate?.text ? "krohn check, tools/check/krohn_check.py" : "krohn verify"],
   }[outcome];
   const rows = [
     ["the verdict", ...ofVerdict],
     ["that the automaton is the language", `krohn’s reader of ${DATA.subject}`, "krohn check … --against LANGUAGE"],
     ...DATA.model && !DATA.evaluator.absent ? [["that the operations are the model", "krohn’s reader of the folder; the certificate lists them one by one", "docs/reference/certificate-file.md"]] : [],
-    ["that your machine computes so", "IEEE 754, to nearest, with subnormal numbers, in the order of the claim", "krohn probe"],
+    ["that your machine computes like this", "IEEE 754, to nearest, with subnormal numbers, in the order of the claim", "krohn probe"],
     ["this page", "its script, which loads nothing and is here to be read; the browser’s doubles", "docs/reference/report.md"],
   ];
-  $("trust-table").replaceChildren(table(["of", "you trust", "to check it"], rows.map(cells => ({cells}))));
+  $("trust-table").replaceChildren(table(["for", "you trust", "check it with"], rows.map(cells => ({cells}))));
 }
 
 function showTrust(loaded) {

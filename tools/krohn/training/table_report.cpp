@@ -336,8 +336,8 @@ void print_estimate(const nlohmann::ordered_json& estimate, const EstimatePlace&
              with_thousands(estimate["steps"].get<std::uint64_t>()), hours_in_words(estimate["hours"]),
              place.on_device ? device_name(true) : counted(place.threads, "thread"), format_table(rows));
   fmt::print(
-      "  By the first steps of one run of each cell{}. A run that ends early takes less; measuring and examining the\n"
-      "  models comes on top. Memory is that of the runs that are trained at a time, {} at most.\n",
+      "  Estimated by the first steps of one run of each cell{}. A run that ends early takes less; measuring and\n"
+      "  examining the models comes on top. Memory is that of the runs that are trained at a time, {} at most.\n",
       place.on_device ? ", or of those side by side" : "", bytes_in_words(estimate["bytes"]));
 }
 

@@ -90,7 +90,7 @@ void add_training_options(Verb& verb, TrainArguments& options) {
           "Of cells and layers of other libraries: weight by which two readings with noise are drawn together (3 to "
           "10 are tried), beside a term that keeps a bare GRU's update gates open; 0: off")
       .between(0.0, 1e6);
-  add_count(verb, "--samples", training.samples, "Train on so many samples again and again; 0: on new ones");
+  add_count(verb, "--samples", training.samples, "Train on this many samples again and again; 0: always on new ones");
   add_optional_count(verb, "--sample-seed", training.sample_seed,
                      "Seed of the samples, shared by all runs; without it each has its own");
   verb.add_option("--stop-at", training.stop_at, "Validation loss that ends a run")
@@ -164,7 +164,7 @@ void require_same_run(const TrainArguments& options, const std::string& task, co
                         "--seed and --seeds",
                         of.first, of.second));
       if (!options.certify && run.contains("certified") && run["certified"].at("proved").get<bool>())
-        refuse("has a model that is proved, in place of which this command would leave one that is not: add --certify");
+        refuse("has a proved model, which this command would replace by one that is not: add --certify");
     }
   } catch (const json::exception&) {
     refuse("has a run.json that `krohn train` did not write");
@@ -315,7 +315,7 @@ std::vector<RateAndSeed> rates_and_seeds(const TrainArguments& options) {
     if (!(rate > 0) || rate > 10)
       throw InputError("--rates", fmt::format("{} is not a learning rate above 0 and up to 10", rate));
     if (!all.empty() && std::ranges::count(options.rates, rate) > 1)
-      throw InputError("--rates", fmt::format("{} stands there twice", rate));
+      throw InputError("--rates", fmt::format("{} is given twice", rate));
     for (std::uint64_t seed = options.training.seed; seed < options.training.seed + options.seeds; ++seed)
       all.emplace_back(rate, seed);
   }

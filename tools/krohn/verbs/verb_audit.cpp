@@ -92,7 +92,7 @@ void report_audit(const std::string& folder, const Audit& audit) {
   for (const std::string& fading : audit.fades) line("fades: " + fading);
   if (audit.never.empty()) line("no language is excluded");
   if (audit.recurrent.size() < audit.layers)
-    line(fmt::format("said of the recurrent layers alone; not judged: {} of attention",
+    line(fmt::format("about the recurrent layers alone; not judged: {} of attention",
                      counted(audit.layers - audit.recurrent.size(), "layer")));
   line("formula: " + audit.source);
 }

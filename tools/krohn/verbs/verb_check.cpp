@@ -83,7 +83,7 @@ std::string said_of(const TrackedAutomaton& language) {
     asked += language.is_asked(state) ? 1 : 0;
     states += language.wanted[state] == TrackedAutomaton::kNoSuchWord ? 0 : 1;
   }
-  return fmt::format("held against the language that the certificate brings, which asks in {} of its {}", asked,
+  return fmt::format("judged by the language in the certificate, which asks for an answer in {} of its {}", asked,
                      counted(states, "state"));
 }
 
@@ -107,12 +107,12 @@ std::vector<std::string> unread_beside(const TensorFile& tensors, const Certific
 }
 
 std::string bound_to(const Checked& result) {
-  std::string text = "of the listed operations on the tensors that they name";
+  std::string text = "about the listed operations on the tensors that they name";
   const char* before = ", beside the same";
   for (const auto& [name, digest] : result.certificate.files)
     text += fmt::format("{} {}", std::exchange(before, " and"), name);
   if (!result.unread.empty())
-    text += fmt::format(": whether the model's {} ask{} for these operations and tokens was not compared",
+    text += fmt::format("; whether the model's {} mean{} these operations and tokens was not compared",
                         fmt::join(result.unread, " and "), result.unread.size() == 1 ? "s" : "");
   return text;
 }

@@ -45,14 +45,14 @@ std::vector<std::uint32_t> numbers_of(const std::vector<std::string>& pairs, con
       throw InputError(option,
                        fmt::format("there is no {} {}; there are {}", one, in_quotes(name), fmt::join(names, ", ")));
     auto& place = found[static_cast<std::size_t>(at - names.begin())];
-    if (place) throw InputError(option, fmt::format("{} {} stands there twice", one, in_quotes(name)));
+    if (place) throw InputError(option, fmt::format("{} {} is given twice", one, in_quotes(name)));
     place = number;
   }
   std::vector<std::uint32_t> numbers;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!found[i]) throw InputError(option, fmt::format("{} {} has no number", one, in_quotes(names[i])));
     if (std::ranges::count(numbers, *found[i]) > 0)
-      throw InputError(option, fmt::format("number {} stands there twice", *found[i]));
+      throw InputError(option, fmt::format("number {} is given twice", *found[i]));
     numbers.push_back(*found[i]);
   }
   return numbers;
@@ -66,7 +66,7 @@ std::map<std::string, double> settings_of(const std::vector<std::string>& given)
     const auto number = equals == std::string::npos ? std::optional(1.0) : number_in<double>(each.substr(equals + 1));
     if (!number) throw InputError("--with", fmt::format("{} is not NAME=NUMBER", in_quotes(each)));
     if (!settings.emplace(each.substr(0, equals), *number).second)
-      throw InputError("--with", fmt::format("{} stands there twice", in_quotes(each.substr(0, equals))));
+      throw InputError("--with", fmt::format("{} is given twice", in_quotes(each.substr(0, equals))));
   }
   return settings;
 }

@@ -324,7 +324,7 @@ Work add_info(Verb& verb) {
   verb.add_option("LANGUAGE", options->subject, "A file, regex:…, name:…, or a .safetensors model").required();
   verb.add_flag("--monoid", options->monoid, "The transition monoid of the minimal automaton, as egg-boxes");
   add_count(verb, "--max-letters", options->max_letters,
-            "Most classes of valuations that are letters; of a formula with more the rest is told");
+            "Most classes of valuations that are letters; with more, facts about letters and words are left out");
   add_count(verb, "--max-classes", options->green.max_r_classes, "Most R-classes of the monoid");
   add_json_flag(verb, options->json);
   options->reading.start_is_optional = true;

@@ -141,7 +141,7 @@ void report_snapped(const SnapArguments& options, const Snapped& outcome) {
   print_claim("", outcome.verdict, automaton.alphabet());
   line("the claim is about the network that was written and the learned automaton");
   if (outcome.difference)
-    line(fmt::format("not {}: what was learned differs from it on a word of {}", options.against,
+    line(fmt::format("not {}: the learned automaton differs from it on a word of {}", options.against,
                      counted(outcome.difference->size(), "letter")));
   else if (!options.against.empty())
     line(outcome.verdict.certificate.is<Proved>()
@@ -173,7 +173,7 @@ Work add_snap(Verb& verb) {
   verb.add_option("--against", options->against, "The language that it should have learned").type_name("LANGUAGE");
   verb.add_option("--construction", options->construction, "Take this one, however near").type_name("NAME");
   add_precision(verb, options->precision, "The arithmetic to be exact in");
-  add_count(verb, "--length", options->extract.length, "Words up to this length define what was learned");
+  add_count(verb, "--length", options->extract.length, "Words up to this length define the learned automaton");
   add_count(verb, "--max-pairs", options->max_pairs, "Most pairs of states to examine in the proof");
   add_json_flag(verb, options->json);
   add_language_options(verb, options->reading);

@@ -149,8 +149,7 @@ void report_training(const TrainArguments& options, const nlohmann::ordered_json
                     number(run["validation_loss"], "{:.2g}"), number(run["validation_accuracy"], "{:.4f}"),
                     run["best"].get<bool>() ? "best" : ""});
   fmt::print("{}", format_table(rows));
-  if (!options.recipe.empty())
-    fmt::print("Trained, as --contract has it where nothing else is said, with{}\n", options.recipe);
+  if (!options.recipe.empty()) fmt::print("Trained with the defaults of --contract:{}\n", options.recipe);
   if (options.certify) report_certified(json["runs"]);
 }
 
@@ -198,7 +197,7 @@ void check_training(const TrainArguments& options) {
   if (options.any_order && !(options.certify && training.contract > 0))
     throw InputError("--any-order", "is for proofs of what learns to contract: add --contract 3 --certify");
   if (options.precision != "fp32" && !options.any_order)
-    throw InputError("--precision", "is that of proofs for every order of sums: add --any-order");
+    throw InputError("--precision", "is the format of proofs for every order of sums: add --any-order");
   if (training.keep_most_right && options.certify)
     throw InputError("--keep-most-right", "takes no --certify, which rounds the last parameters");
   const OptimiserOptions& by = training.optimiser;

@@ -148,7 +148,7 @@ void refuse_options_of_networks(const VerifyArguments& options, const CertifyOpt
   const bool is_network = model.network() != nullptr;
   if (options.asked.how.any_order && !is_network && how.arithmetic != Precision::kFp32 &&
       how.arithmetic != Precision::kBf16 && how.arithmetic != Precision::kFp16)
-    throw InputError("--any-order", "of what is no network is proved in fp32 (leave --precision out), bf16 or fp16");
+    throw InputError("--any-order", "for a model that is no network, is about fp32 (leave --precision out), bf16 or fp16");
   if (options.asked.least_length > 0 && is_network)
     throw InputError("--from", "is for trained models, whose tasks may not ask about short words");
   if (const std::string why = why_without_file(how, model); !options.certificate.empty() && !why.empty())
@@ -276,15 +276,15 @@ Work add_verify(Verb& verb) {
   add_count(verb, "--long-letters", options->asked.how.long_letters,
             "Most letters of long words to try where few are proved");
   add_size(verb, "--memory", options->asked.how.max_bytes,
-           "Memory of a process for pairs: bytes, or 500M, 8G; what is more goes to the disk");
+           "Memory of a process for pairs: bytes, or 500M, 8G; the rest goes to disk");
   add_size(verb, "--disk", options->kept.max_disk_bytes, "Most that a process writes to the disk for it; 0: nothing");
   add_count(verb, "--from", options->asked.least_length,
             "Of a trained model whose task answers at the end alone: shorter words are not asked about")
       .show_default("");
   verb.add_option("--expect", options->asked.expect, "Of an imported model: compare it with its own forward pass first")
       .type_name("FILE");
-  verb.add_option("--certificate", options->certificate, "Write what was found, for `krohn check`").type_name("FILE");
-  verb.add_option("--checkpoint", options->kept.folder, "Keep long work in this folder, and go on with what it holds")
+  verb.add_option("--certificate", options->certificate, "Write the verdict, for `krohn check`").type_name("FILE");
+  verb.add_option("--checkpoint", options->kept.folder, "Keep long work in this folder, and continue from there")
       .type_name("FOLDER");
   verb.add_option("--checkpoint-every", options->kept.seconds, "Seconds between two commits of a search")
       .type_name("SECONDS")
