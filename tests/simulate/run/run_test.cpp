@@ -188,14 +188,14 @@ Dfa random_permutations(unsigned seed, State states, Letter letters) {
   return Dfa::acceptor(numbered_letters(letters), std::move(table), 0, std::vector<bool>(states, true));
 }
 
-struct Shape {
+struct Size {
   State states;
   Letter letters;
 };
 // Every number of letters to a byte, both widths of state maps, letters that do and do not fill the generator's blocks.
-const Shape kShapes[] = {{1, 1},   {5, 2},   {16, 2},  {17, 2},  {64, 3},   {65, 3},    {120, 2},
-                         {7, 4},   {9, 5},   {60, 6},  {12, 7},  {60, 15},  {6, 16},    {6, 17},
-                         {24, 60}, {3, 256}, {5, 257}, {5, 400}, {3000, 2}, {70'000, 3}};
+const Size kSizes[] = {{1, 1},   {5, 2},   {16, 2},  {17, 2},  {64, 3},   {65, 3},    {120, 2},
+                       {7, 4},   {9, 5},   {60, 6},  {12, 7},  {60, 15},  {6, 16},    {6, 17},
+                       {24, 60}, {3, 256}, {5, 257}, {5, 400}, {3000, 2}, {70'000, 3}};
 
 /// The levels that this processor has.
 std::vector<Instructions> all_instructions() {
@@ -251,18 +251,17 @@ TEST_CASE("packing refuses what does not fit") {
 }
 
 TEST_CASE("stride tables read whole words at once") {
-  for (const Shape shape : kShapes) {
-    if (shape.letters > 20) continue;
-    const Dfa dfa = random_dfa(3, shape.states, shape.letters);
+  for (const Size size : kSizes) {
+    if (size.letters > 20) continue;
+    const Dfa dfa = random_dfa(3, size.states, size.letters);
     for (std::uint32_t stride = 1; stride <= 3; ++stride) {
       const StrideTable table(dfa, stride);
-      const std::uint64_t words = StrideTable::entries(1, shape.letters, stride);
+      const std::uint64_t words = StrideTable::entries(1, size.letters, stride);
       for (std::uint64_t number = 0; number < words; ++number) {
         Word word(stride);
         std::uint64_t rest = number;
-        for (std::size_t i = stride; i-- > 0; rest /= shape.letters)
-          word[i] = static_cast<Letter>(rest % shape.letters);
-        const State state = static_cast<State>(number % shape.states);
+        for (std::size_t i = stride; i-- > 0; rest /= size.letters) word[i] = static_cast<Letter>(rest % size.letters);
+        const State state = static_cast<State>(number % size.states);
         const auto symbol = static_cast<std::uint32_t>(number);
         REQUIRE(table.run(std::span<const Letter>(&symbol, 1), state) == dfa.run(word, state));
       }
@@ -271,10 +270,9 @@ TEST_CASE("stride tables read whole words at once") {
 }
 
 TEST_CASE("state maps: every shuffle composes as the loop does, and both as the automaton") {
-  for (const Shape shape : kShapes) {
-    if (!StateMapTable::fits(shape.states, shape.letters)) continue;
-    for (const Dfa& dfa :
-         {random_dfa(4, shape.states, shape.letters), random_permutations(4, shape.states, shape.letters)})
+  for (const Size size : kSizes) {
+    if (!StateMapTable::fits(size.states, size.letters)) continue;
+    for (const Dfa& dfa : {random_dfa(4, size.states, size.letters), random_permutations(4, size.states, size.letters)})
       for (const Instructions instructions : all_instructions()) {
         const StateMapTable table(dfa, instructions);
         for (const std::size_t bytes : {0u, 1u, 2u, 3u, 100u}) {
@@ -285,17 +283,17 @@ TEST_CASE("state maps: every shuffle composes as the loop does, and both as the 
           std::vector<PackedWord> packed;
           StateMapTable::Parts parts;
           for (std::size_t part = 0; part < StateMapTable::kParts; ++part) {
-            words.push_back(RandomWord(shape.letters, part).slice(0, bytes * letters_per_byte(shape.letters)));
-            packed.emplace_back(shape.letters, words.back());
+            words.push_back(RandomWord(size.letters, part).slice(0, bytes * letters_per_byte(size.letters)));
+            packed.emplace_back(size.letters, words.back());
             parts[part] = packed.back().bytes().data();
           }
           table.compose(parts, bytes, fast);
           table.compose_portably(parts, bytes, slow);
-          CAPTURE(shape.states);
-          CAPTURE(shape.letters);
+          CAPTURE(size.states);
+          CAPTURE(size.letters);
           CAPTURE(to_string(instructions));
           for (std::size_t part = 0; part < StateMapTable::kParts; ++part)
-            for (State state = 0; state < shape.states; ++state) {
+            for (State state = 0; state < size.states; ++state) {
               REQUIRE(slow[part][state] == dfa.run(words[part], state));
               REQUIRE(fast[part][state] == slow[part][state]);
             }
@@ -325,26 +323,26 @@ TEST_CASE("random bytes are the packed random letters, by every instruction") {
 
 TEST_CASE("many words, stored, packed or random, end where the plain loop ends") {
   const std::uint64_t lengths[] = {0, 1, 7, 8, 9, 100, 1000, 2047, 2048, 2049, 5000, 16383, 16385, 20000};
-  for (const Shape shape : kShapes) {
-    const Dfa dfa = random_permutations(5, shape.states, shape.letters);
+  for (const Size size : kSizes) {
+    const Dfa dfa = random_permutations(5, size.states, size.letters);
     std::vector<Word> words;
     std::vector<PackedWord> packed;
     std::vector<State> expected;
     for (std::uint64_t i = 0; i < 21; ++i) {
-      words.push_back(RandomWord(shape.letters, 9, i).slice(0, lengths[i % std::size(lengths)]));
+      words.push_back(RandomWord(size.letters, 9, i).slice(0, lengths[i % std::size(lengths)]));
       expected.push_back(dfa.run(words.back()));
-      if (shape.letters <= 256) packed.emplace_back(shape.letters, words.back());
+      if (size.letters <= 256) packed.emplace_back(size.letters, words.back());
     }
     for (const RunnerOptions& options : all_options()) {
       const Runner runner(dfa, options);
-      CAPTURE(shape.states);
-      CAPTURE(shape.letters);
+      CAPTURE(size.states);
+      CAPTURE(size.letters);
       CAPTURE(runner.description());
       REQUIRE(runner.run_words(std::span<const Word>(words)) == expected);
       if (!packed.empty()) REQUIRE(runner.run_words(std::span<const PackedWord>(packed)) == expected);
       const std::vector<State> ends = runner.run_random_words(9, 3, 17, 3000);
       for (std::uint64_t i = 0; i < 17; ++i)
-        if (options.threads <= 3) REQUIRE(ends[i] == dfa.run(RandomWord(shape.letters, 9, 3 + i).slice(0, 3000)));
+        if (options.threads <= 3) REQUIRE(ends[i] == dfa.run(RandomWord(size.letters, 9, 3 + i).slice(0, 3000)));
     }
   }
 }
@@ -383,9 +381,8 @@ Dfa random_pairs(unsigned seed, State pairs) {
 
 TEST_CASE("one long word ends where the plain loop ends, however it is split") {
   std::vector<Dfa> automata{small_group(), random_pairs(2, 200), random_dfa(6, 200, 3), random_dfa(6, 500, 300)};
-  for (const Shape shape :
-       {Shape{5, 2}, Shape{16, 3}, Shape{60, 2}, Shape{60, 5}, Shape{100, 2}, Shape{6, 256}, Shape{6, 300}})
-    automata.push_back(random_permutations(6, shape.states, shape.letters));
+  for (const Size size : {Size{5, 2}, Size{16, 3}, Size{60, 2}, Size{60, 5}, Size{100, 2}, Size{6, 256}, Size{6, 300}})
+    automata.push_back(random_permutations(6, size.states, size.letters));
   for (const Dfa& dfa : automata) {
     const RandomWord random(dfa.letters(), 11);
     const Word word = random.slice(0, 1'200'007);
@@ -487,24 +484,24 @@ TEST_CASE("tables have the smallest entries that hold their states") {
 
 TEST_CASE("what a slice of a word does to all states is what it does to each, wherever the slice begins and ends") {
   int unknown = 0;
-  for (const Shape shape : kShapes)
+  for (const Size size : kSizes)
     for (const bool permuted : {false, true}) {
-      if (shape.states > 3000) continue;
+      if (size.states > 3000) continue;
       const Dfa dfa =
-          permuted ? random_permutations(9, shape.states, shape.letters) : random_dfa(9, shape.states, shape.letters);
+          permuted ? random_permutations(9, size.states, size.letters) : random_dfa(9, size.states, size.letters);
       const Runner runner(dfa, {.threads = 2});
-      const RandomWord word(shape.letters, 4);
-      CAPTURE(shape.states);
-      CAPTURE(shape.letters);
+      const RandomWord word(size.letters, 4);
+      CAPTURE(size.states);
+      CAPTURE(size.letters);
       CAPTURE(permuted);
       for (const auto& [first, length] :
            {std::pair<std::uint64_t, std::uint64_t>{0, 0}, {0, 1}, {3, 8}, {7, 100'003}}) {
         const auto effect = runner.effect(word, first, length);
         unknown += !effect;
         if (!effect) continue;
-        REQUIRE(effect->size() == shape.states);
+        REQUIRE(effect->size() == size.states);
         const Word letters = word.slice(first, length);
-        for (State state = 0; state < shape.states; state += 1 + shape.states / 16)
+        for (State state = 0; state < size.states; state += 1 + size.states / 16)
           REQUIRE((*effect)[state] == dfa.run(letters, state));
       }
     }
