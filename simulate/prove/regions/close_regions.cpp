@@ -377,8 +377,8 @@ RegionSearch close_regions(const Operations& operations, const TensorFile& tenso
   const FloatEnvironment environment;
   RegionSearch none;
   if (operations.format != Precision::kFp32) {
-    none.why_not = operations.format == Precision::kBf16 ? "of bf16, where sums are of fp32, --any-order asks for them"
-                                                         : "they are of fp32, or any wider format";
+    none.why_not = operations.format == Precision::kBf16 ? "--any-order asks for those of bf16, with sums in fp32"
+                                                         : "--precision fp32 asks for them, for wider formats too";
     return none;
   }
   if (tracked.automaton.letters() == 0) {

@@ -201,7 +201,7 @@ nlohmann::ordered_json json_of(const CheckArguments& options, const Checked& res
   return json;
 }
 
-/// Whatever keeps it from being checked stands in the line as its "error". Callable from any thread.
+/// A line that cannot be checked has the reason as its "error". Callable from any thread.
 std::string check_line(const CheckArguments& options) {
   nlohmann::ordered_json json;
   const auto failed = [&](const std::exception& error, int status) {

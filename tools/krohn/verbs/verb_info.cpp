@@ -93,7 +93,7 @@ std::optional<std::variant<Dfa, ValuedGraph>> automaton_of_formula(const InfoArg
   return automaton_over_valuations(subject.substr(prefix.size()), prefix == kPastPrefix, options.max_letters, temporal);
 }
 
-/// What the graph of an automaton without its letters says.
+/// Facts about the graph of an automaton without its letters.
 Json facts_without_letters(const InfoArguments& options, const ValuedGraph& valued) {
   const Dfa& graph = valued.graph;
   Json facts;
