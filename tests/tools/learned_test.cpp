@@ -115,7 +115,7 @@ TEST_CASE("a trained model that is no network is verified, extracted, snapped an
     place.expect(1, "krohn verify run --max-pairs 20000 --certificate run.cert" + against);
     place.expect(0, "krohn check run.cert run" + against,
                  {": established: refuted: wrong on",
-                  against.empty() ? "which asks in" : "even.dot: the language of the certificate"});
+                  against.empty() ? "which asks for an answer in" : "even.dot: the language of the certificate"});
   }
   place.expect(1, "krohn check run.cert run --against name:parity");  // it is another language
   place.expect(3, "krohn verify run --max-pairs 100 --long-letters 0 --certificate run.cert");
