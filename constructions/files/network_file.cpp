@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <utility>
 
 #include "krohn/automata/dfa/visible_text.h"
@@ -369,8 +368,11 @@ std::vector<Matrix> read_structured(TensorReader& reader, const std::string& pre
                                     const std::vector<std::string>& forms, std::uint32_t n) {
   const auto codes = reader.values<std::uint8_t>(prefix + ".form", {kAnyExtent});
   std::vector<std::vector<Matrix>> by_form;
-  if (std::set<std::string>(forms.begin(), forms.end()).size() != forms.size())
-    throw InputError(fmt::format("the forms of \"{}\" repeat a name", prefix));
+  // Canonical weights are the bytes of the file: what can be said in one way is said in that.
+  for (std::size_t form = 1; form < forms.size(); ++form)
+    if (&codec_named(forms[form]) <= &codec_named(forms[form - 1]))
+      throw InputError(fmt::format("the forms of \"{}\" repeat a name, or are in another order than that of {}", prefix,
+                                   "docs/reference/network-file.md"));
   for (const std::uint8_t code : codes)
     if (code >= forms.size())
       throw InputError(fmt::format("\"{}.form\" holds {}; {} forms are named", prefix, code, forms.size()));
@@ -579,7 +581,9 @@ Dfa read_automaton(const TensorFile& file, TensorReader& reader) {
   description.require_keys({"alphabet", "initial", "output_names", "state_names"});
   std::vector<Symbol> symbols;
   for (const StrictJson& symbol : description["alphabet"].items()) symbols.push_back(read_symbol(symbol));
-  Alphabet alphabet = Alphabet::from_symbols(std::move(symbols));
+  Alphabet alphabet = Alphabet::from_symbols(symbols);
+  if (!std::ranges::equal(alphabet.symbols(), symbols))
+    throw InputError("metadata \"automaton\": characters have to be increasing ranges with gaps between them");
   std::vector<Output> outputs = reader.values<std::uint32_t>("automaton.outputs", {kAnyExtent});
   std::vector<State> table = reader.values<std::uint32_t>("automaton.table", {outputs.size(), alphabet.size()});
   return Dfa::moore(std::move(alphabet), std::move(table), description["initial"].number(), std::move(outputs),
@@ -611,6 +615,8 @@ void read_offsets(TensorReader& reader, const std::string& prefix, Layer& layer)
       throw InputError(fmt::format("tensor \"{}.B.given\" does not fit B of action {}", prefix, action));
     if (given[action] == 1) layer.transitions[action].b = b[action];
   }
+  if (std::ranges::count(given, 1) == 0)
+    throw InputError(fmt::format("tensor \"{}.B.given\" gives no action a B; leave both tensors out", prefix));
 }
 
 void read_decoder(TensorReader& reader, const std::string& prefix, Layer& layer) {

@@ -381,7 +381,7 @@ TEST_CASE("with --contract and nothing else said a cell is trained by the measur
                     gru = "krohn train S3/swaps --threads 1 --model gru:hidden=16 --contract 3 ",
                     plain = gru + "--certify -o cell";
   place.expect(0, plain,
-               {"with --length 1..20 --rates 5e-3 --steps 10000 --stop-at 0 --clip 1 --schedule cosine\n",
+               {"defaults of --contract: --length 1..20 --rates 5e-3 --steps 10000 --stop-at 0 --clip 1 --schedule cosine\n",
                 "proved for words of every length, with sums in any order", "; as trained, nothing rounded"});
   place.expect(0, "krohn verify cell --any-order --certificate cell.cert", {"closed regions: "});
   place.expect(0, "krohn check cell.cert cell", {"any evaluation"});

@@ -300,6 +300,16 @@ TEST_CASE("what does not fit is refused with the reason") {
       {"has output 2", [](TensorFile& f) { put(f, "automaton.outputs", 1, 2U); }},
       {"unknown form", [](TensorFile& f) { replace(f.metadata["layers"], "\"zero\"", "\"null\""); }},
       {"repeat a name", [](TensorFile& f) { replace(f.metadata["layers"], "\"zero\"", "\"map\""); }},
+      {"another order",
+       [](TensorFile& f) {
+         replace(f.metadata["layers"], R"("map","signed-permutation")", R"("signed-permutation","map")");
+       }},
+      {"increasing ranges", [](TensorFile& f) { replace(f.metadata["automaton"], "[97,99]", "[97,97],[98,99]"); }},
+      {"no action a B",
+       [](TensorFile& f) {
+         for (const char* name : {"layers.0.B", "layers.0.B.given"})
+           std::ranges::fill(f.tensors[name].bytes, std::byte{0});
+       }},
       {"forms are named", [](TensorFile& f) { put(f, "layers.0.form", 1, std::uint8_t{9}); }},
       {"never uses", [](TensorFile& f) { replace(f.metadata["layers"], R"(["map"])", R"(["map","zero"])"); }},
       {"does not rise", [](TensorFile& f) { put(f, "layers.0.structured.reflections.offsets", 1, UINT64_MAX); }},
