@@ -91,8 +91,9 @@ std::map<std::string, std::vector<std::uint64_t>> shapes_of(const CheckpointConf
 /// naming the first that is not so.
 void require_tensors(const CheckpointConfig& config, const TensorFile& file, const std::string& where);
 
-/// True if the library leaves the tensor in fp32 where it loads a model in bf16.
-bool is_kept_in_fp32(CheckpointConfig::Family family, std::string_view name);
+/// True if the library leaves the tensor in fp32 where it loads a model in bf16: by a list of the class, or because a
+/// layer makes it in fp32.
+bool is_kept_in_fp32(const CheckpointConfig& config, std::string_view name);
 
 /// The base of a hyper-connection that leaves s equal streams as they are and adds the block's answer to each: with fn
 /// all zeros the block reads stream 0, whose weight is σ(64) = 1 beside σ(−128) = 0, the answer's weights are 2σ(0) =

@@ -307,12 +307,13 @@ void require_tensors(const CheckpointConfig& config, const TensorFile& file, con
                        fmt::format("tensor {} belongs to no layer that {} describes", in_quotes(name), kConfigFile));
 }
 
-bool is_kept_in_fp32(CheckpointFamily family, std::string_view name) {
-  if (!traits_of(family).is_kimi) return false;
-  if (name.ends_with("dt_bias")) return true;
-  const bool is_glm = family == CheckpointFamily::kGlm5Next;
-  return is_glm && (name.ends_with("A_log") || name.ends_with("conv1d.weight") || name.ends_with("_hc.base") ||
-                    name.ends_with("_hc.scale"));
+bool is_kept_in_fp32(const CheckpointConfig& config, std::string_view name) {
+  using Family = CheckpointFamily;
+  if (name.ends_with("attn.o_norm.weight")) return config.output_gate == OutputGate::kNone;
+  if (name.ends_with("dt_bias")) return traits_of(config.family).decay == Decay::kChannel;
+  if (name.ends_with("A_log")) return config.family != Family::kQwen3Next && config.family != Family::kKimiLinear;
+  return config.family == Family::kGlm5Next &&
+         (name.ends_with("conv1d.weight") || name.ends_with("_hc.base") || name.ends_with("_hc.scale"));
 }
 
 std::vector<float> plain_connection(std::uint32_t streams) {

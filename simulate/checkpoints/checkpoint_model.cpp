@@ -177,7 +177,7 @@ CheckpointModel::CheckpointModel(const Checkpoint& checkpoint, Precision precisi
   const std::uint32_t taps = config_.convolution_taps;
   std::uint32_t first = taps == 0 ? 0 : taps - 1;
   for (const auto& [name, tensor] : checkpoint.tensors.tensors) {
-    std::vector<float> numbers = numbers_of(checkpoint, name, is_bf16_ && !is_kept_in_fp32(config_.family, name));
+    std::vector<float> numbers = numbers_of(checkpoint, name, is_bf16_ && !is_kept_in_fp32(config_, name));
     if (name == "model.embeddings.weight") embeddings_ = std::move(numbers);
     if (taps == 0 || !name.ends_with("_conv1d.weight")) continue;
     for (std::size_t i = 0; i < numbers.size(); ++i)

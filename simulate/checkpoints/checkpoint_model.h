@@ -17,12 +17,14 @@
 //                 For every Householder j and head, S (K×V) in fp32: S ← α S;  u = β_j (v_j − Sᵀ k_j);
 //                 S ← S + k_j uᵀ. GDN-2: u = sigmoid(w) v − Sᵀ (β ∘ k). Then o = Sᵀ q / √K, rounded, and norm(o) per
 //                 head, times SiLU or sigmoid of the output gate where there is one.
+//   fp32          is kept, whatever the precision, for the weights that is_kept_in_fp32 names (constructions/
+//                 checkpoints/checkpoint_parts.h), such as A_log of all classes but Qwen3-Next and Kimi Linear.
 //   transformers  rounds more often in bf16: what is convolved before its SiLU, a head's norm before and after its
 //                 weight, swish(gate) before its product; its SiLU is x / (1 + e^−x).
 //   Kimi Linear   and GLM-5.3-Flash, transformers' KDA: norms of layers are rounded before their weight too, those of
-//                 heads after their gate alone; q and k are divided by √(Σx² + 10⁻⁶), q times 1/√K; dt_bias stays in
-//                 fp32, in GLM-5.3-Flash A_log, convolutions and their SiLU, and what weighs streams too. Its MLPs cut
-//                 gate(y) at `swiglu_limit` and up(y) at that and its negative.
+//                 heads after their gate alone; q and k are divided by √(Σx² + 10⁻⁶), q times 1/√K; in GLM-5.3-Flash
+//                 convolutions and their SiLU stay in fp32. Its MLPs cut gate(y) at `swiglu_limit` and up(y) at that
+//                 and its negative.
 //   streams       x is s of them, first the embedding s times, at the end their mean. What a layer's two parts read is
 //                 Σ p_i x_i; x_j ← Σ_i C_ij x_i + q_j · (their answer), every term rounded. With z = W x / rms(x) of
 //                 all streams together, in fp32: p = sigmoid(z t₀ + b) + ε, q = 2 sigmoid(z t₁ + b), C = softmax(z t₂ +

@@ -84,7 +84,7 @@ class Writer {
   List rounded(List list) { return is_bf16_ ? b_.each("bf16", list) : list; }
   /// Weights, and what is convolved with them.
   List rounded_like(const std::string& name, List list) {
-    return is_kept_in_fp32(config_.family, name) ? list : rounded(list);
+    return is_kept_in_fp32(config_, name) ? list : rounded(list);
   }
   /// A tensor of which the file has every Householder's rows apart.
   List joined(const std::vector<std::string>& parts, std::size_t size) {

@@ -1,6 +1,8 @@
 // Layers of checkpoints, those that forget above all: the forward pass against one in double precision, exact weights
 // proved, files of other libraries' names read back, and hostile ones refused.
 
+#include <Eigen/Core>
+
 #include "krohn/automata/language.h"
 #include "krohn/automata/operations/minimise.h"
 #include "krohn/constructions/build/based_action.h"
@@ -313,6 +315,46 @@ TEST_CASE("layers compute what their formulas say, token by token and in chunks"
         for (std::size_t i = 0; i < in_one_chunk[t].size(); ++i)
           CHECK(double{in_one_chunk[t][i]} == doctest::Approx(expected[t][i]).epsilon(near).scale(1));
     }
+}
+
+TEST_CASE("weights that the libraries keep in fp32 are not rounded where they load the others in bf16") {
+  struct Fact {
+    Family family;
+    const char* ends;
+    bool is_kept;
+  };
+  for (const auto& [family, ends, is_kept] : {Fact{Family::kOlmoHybrid, "A_log", true},
+                                              {Family::kOlmoHybrid, "dt_bias", false},
+                                              {Family::kQwen3Next, "A_log", false},
+                                              {Family::kGatedDeltaNet, "A_log", true},
+                                              {Family::kKda, "A_log", true},
+                                              {Family::kKda, "dt_bias", true},
+                                              {Family::kGdn2, "dt_bias", true},
+                                              {Family::kKimiLinear, "A_log", false},
+                                              {Family::kKimiLinear, "dt_bias", true},
+                                              {Family::kGlm5Next, "A_log", true},
+                                              {Family::kDeltaNet, "o_norm.weight", true},
+                                              {Family::kKda, "o_norm.weight", false}}) {
+    CAPTURE(traits_of(family).model_type);
+    CAPTURE(ends);
+    const bool is_plain = family == Family::kDeltaNet;
+    Checkpoint checkpoint = random_checkpoint(is_plain ? plain_config(family, 2, 3, 1, 4) : small_config(family), 1);
+    const auto logits = [&] {
+      const CheckpointModel model(checkpoint, Precision::kBf16);
+      CheckpointModel::Memory memory = model.start();
+      std::vector<std::vector<float>> all;
+      for (std::uint32_t t = 0; t < 60; ++t) all.push_back(model.step(t * t % 7, memory));
+      return all;
+    };
+    const auto before = logits();
+    for (auto& [name, tensor] : checkpoint.tensors.tensors) {
+      if (!name.ends_with(ends)) continue;
+      std::vector<float> rounded = values_of(tensor);
+      for (float& value : rounded) value = static_cast<float>(Eigen::bfloat16(value));
+      tensor = make_tensor(rounded, tensor.shape);
+    }
+    CHECK((logits() != before) == is_kept);
+  }
 }
 
 TEST_CASE("a bounded gate keeps what its logits saturate for, and forgets at most to its bound") {
