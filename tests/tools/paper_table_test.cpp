@@ -78,6 +78,19 @@ TEST_CASE("a table says in what it is not the paper's, and counts as the paper d
     std::ofstream(entry.path()) << older;
   }
   CHECK(json::parse(place.shell(line + "--json").out)["cells"][0]["runs"] == cell["runs"]);
+  // Without a member that reports read, a file is no cell.
+  for (const char* member : {"/runs/0/rate", "/runs/0/at/words_right", "/lengths/0/low", "/best", "/claim"}) {
+    CAPTURE(member);
+    place.make("rm -rf edited && cp -r cells edited");
+    for (const auto& entry : std::filesystem::directory_iterator(place / "edited")) {
+      if (entry.path().extension() != ".json") continue;
+      const nlohmann::ordered_json::json_pointer at(member);
+      auto edited = nlohmann::ordered_json::parse(contents(entry.path()));
+      edited.at(at.parent_pointer()).erase(at.back());
+      std::ofstream(entry.path()) << edited;
+    }
+    place.expect(2, line.substr(0, line.find("-o cells")) + "-o edited", {"not a cell of `krohn table`; delete it"});
+  }
 }
 
 TEST_CASE("tables of several sizes share a folder, and each says what was shrunk") {

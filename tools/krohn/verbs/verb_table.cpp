@@ -76,18 +76,36 @@ CellJson make_cell(const Experiment& cell, const TableArguments& options) {
   return made;
 }
 
+/// Throws json::exception unless a cell has all that reports read.
+void require_members(const CellJson& cell) {
+  for (const char* name : {"row", "column", "holding_runs", "claim", "claim_length", "snapped"}) (void)cell.at(name);
+  for (const CellJson& at : cell.value("lengths", CellJson::array()))
+    for (const char* name : {"length", "scaled_accuracy", "low", "high", "words_right"}) (void)at.at(name);
+  for (const CellJson& run : cell.at("runs")) {
+    for (const char* name : {"rate", "seed", "validation_loss", "validation_accuracy"}) (void)run.at(name);
+    if (run.contains("at"))
+      for (const char* name : {"scaled_accuracy", "words_right"}) (void)run["at"].at(name);
+  }
+  (void)cell["runs"].at(cell.at("best").get<std::size_t>());
+}
+
 /// The cell's file, or nothing where it has to be made: it is of other seeds, or was measured otherwise, or does not
 /// say how.
 std::optional<CellJson> kept_cell(const std::string& file, const Experiment& asked, const TableArguments& options) {
   if (!fs::exists(file)) return std::nullopt;
   const std::string text = read_file(file);
-  if (!parse_strict_json(text, file).contains("seconds"))
-    throw InputError(file, "not a cell of `krohn table`; delete it, and it is made again");
+  const char* const refusal = "not a cell of `krohn table`; delete it, and it is made again";
+  if (!parse_strict_json(text, file).contains("seconds")) throw InputError(file, refusal);
   const auto cell = CellJson::parse(text);  // in its own order
   if (cell.value("asked_for", std::vector<std::string>{}) != options.lengths) return std::nullopt;
   if (cell.value("is_rescaled", false) != options.rescaled || !cell.contains("reading")) return std::nullopt;
   if (cell.value("seeds", std::vector<std::uint64_t>{}) != asked.seeds) return std::nullopt;
   if (cell.value("options", CellJson()) != options_json(asked)) return std::nullopt;
+  try {
+    require_members(cell);
+  } catch (const nlohmann::json::exception&) {
+    throw InputError(file, refusal);
+  }
   return cell;
 }
 
