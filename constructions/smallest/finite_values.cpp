@@ -1,4 +1,3 @@
-
 #include "krohn/constructions/smallest/smallest.h"
 
 #include <algorithm>

@@ -76,7 +76,7 @@ std::uint64_t hankel_rank_modulo(const Dfa& automaton, std::span<const std::uint
 /// Runs the words, and computes the determinant anew: not 0 modulo the prime, for a square of the size that is claimed.
 bool holds(const Dfa& automaton, std::span<const std::uint32_t> shown, const HankelRank& claimed);
 
-// How many numbers one layer of any kind needs whose numbers take finitely many values, whatever reads them
+// Bounds on the numbers of one layer of any kind whose numbers take finitely many values, whatever reads them
 // (docs/build.md, "Finitely many values").
 
 /// A word, so many times.

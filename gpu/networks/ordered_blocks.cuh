@@ -247,7 +247,7 @@ struct MakeTotals {
   }
 };
 
-/// Of every word above[i] = below[2i + 1] after below[2i].
+/// Totals of a level from those below, of every word: above[i] = below[2i + 1] after below[2i].
 template <class D>
 struct JoinTotals {
   using Number = typename D::Number;
@@ -266,8 +266,8 @@ struct JoinTotals {
   }
 };
 
-/// Of every word states[to + i · step] = totals[total_first + i · total_step] applied to states[from + i · step], for
-/// all i below `each`.
+/// States of every word by totals: states[to + i · step] = totals[total_first + i · total_step] applied to
+/// states[from + i · step], for all i below `each`.
 template <class D>
 struct ApplyTotals {
   using Number = typename D::Number;

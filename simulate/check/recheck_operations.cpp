@@ -1,4 +1,3 @@
-
 #include "krohn/simulate/check/recheck_network.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-
 #include "krohn/simulate/imports/import_model.h"
 
 #include <fmt/format.h>
@@ -277,9 +276,8 @@ ComparedAnswers compare_with_expected(std::string_view text, const std::string& 
         if (rounding.explains(off, expected.word, t, own)) break;
         reader.fail(fmt::format(
             "after {} its own forward pass says {}, and the weights as krohn reads them say {}: the model does "
-            "something "
-            "that its tensors do not show (a residual, a norm without weights, another activation or initial state), "
-            "and a verdict would be about another model",
+            "something that its tensors do not show (a residual, a norm without weights, another activation or initial "
+            "state), and a verdict would be about another model",
             quoted_letters(task.alphabet(), {expected.word.data(), t + 1}), expected.shown[i],
             own_answer(own, expected, task)));
       }

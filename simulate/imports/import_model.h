@@ -40,7 +40,7 @@ std::vector<std::string> import_kinds();
 std::unique_ptr<SequenceModel<float>> import_model(const TensorFile& tensors, const ImportOptions& options,
                                                    const Task& task, const std::string& where);
 
-// What a model's own forward pass says of some words, as its owner wrote it down, held against its weights as krohn
+// The comparison of a model's own forward pass on some words, as its owner wrote it down, with its weights as krohn
 // reads them: tensors do not show what a module does around its recurrence. docs/verify.md describes the file.
 
 /// Numbers that the model's owner has for letters and answers, by letter and label of the task; empty: in order.
@@ -48,7 +48,7 @@ struct ImportedNumbers {
   std::vector<std::uint32_t> tokens = {}, classes = {};
 };
 
-/// How much was held against the forward pass; nothing: it was not.
+/// The words and answers that were compared with the forward pass; 0: none was.
 struct ComparedAnswers {
   std::uint64_t words = 0, answers = 0;
 };
