@@ -215,6 +215,16 @@ TEST_CASE("words side by side, at the borders of blocks") {
       }
 }
 
+TEST_CASE("words of up to 2^19 letters are read side by side, longer ones one after another") {
+  for (const std::uint64_t length : {std::uint64_t{1} << 19, (std::uint64_t{1} << 19) + 1}) {
+    CAPTURE(length);
+    const SampleOptions options{.lengths = {length}, .words = 2, .threads = 1, .order = parse_order("scan")};
+    for (const Network& network : {symmetric(3, 2, Swap::kMap), stopping_counter(2)})
+      CHECK(sample_words_in_order(Place::kProcessor, network, Precision::kFp32, options) ==
+            sample(network, Precision::kFp32, options));
+  }
+}
+
 TEST_CASE("of words side by side the first wrong one is named, and its least wrong letter") {
   Network network = rotation(60, all_residues(60));
   network.layers[0].transitions[59].a = network.layers[0].transitions[58].a;
