@@ -8,17 +8,41 @@
 #include "krohn/gpu/networks/device_network.cuh"
 #include "krohn/gpu/networks/network_image.h"
 #include "krohn/gpu/operations/operation_words.h"
+#include "krohn/groups/base/error.h"
 #include "krohn/groups/base/float_environment.h"
+#include "krohn/groups/base/time_limit.h"
 #include "krohn/simulate/evaluate/lanes/sample.h"
 
 namespace krohn {
 
+Certificate past_memory(Certificate found, const CertifyOptions& options, const std::function<Certificate()>& further) {
+  if (found.limit.empty() || found.pairs >= options.max_pairs || !TimeLimit::met().empty()) return found;
+  try {
+    Certificate more = further();
+    const bool is_less = !more.is<Proved>() && !more.is<Refuted>() && more.length() < found.length();
+    return is_less ? found : more;
+  } catch (const LimitError&) {
+    return found;
+  }
+}
+
 Certificate DevicePlace::search_pairs(const Network& network, const CertifyOptions& options) const {
   CertifyOptions there = options;
   there.max_bytes = UINT64_MAX;  // the device's memory is the limit
-  return on_device(
-      insists_, note_, [&] { return krohn::search_pairs(Place::kDevice, network, there); },
-      [&] { return ProvingPlace::search_pairs(network, options); });
+  const auto here = [&] {
+    return processor_ ? processor_->search_pairs(network, options) : ProvingPlace::search_pairs(network, options);
+  };
+  const auto on_cuda = [&] {
+    const Certificate found = krohn::search_pairs(Place::kDevice, network, there);
+    return past_memory(found, options, [&] {
+      note_(
+          fmt::format("the device's memory holds {}, all right for words of up to {}; a search from the start, with "
+                      "the disk",
+                      counted(found.pairs, "pair"), counted(found.length(), "letter")));
+      return here();
+    });
+  };
+  return on_device(insists_, note_, on_cuda, here);
 }
 
 namespace {

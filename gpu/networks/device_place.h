@@ -15,10 +15,12 @@
 namespace krohn {
 
 /// A CUDA device where it can, the processor where it cannot, after `note` was told why; when the device is insisted
-/// on, a SystemError that says why. A search takes the device's memory for its limit.
+/// on, a SystemError that says why. A search of more pairs than the device's memory holds is begun again by
+/// `processor`, which must outlive this; null: a ProvingPlace.
 class DevicePlace final : public ProvingPlace {
  public:
-  DevicePlace(bool insists, std::function<void(const std::string&)> note) : insists_(insists), note_(std::move(note)) {}
+  DevicePlace(bool insists, std::function<void(const std::string&)> note, const ProvingPlace* processor = nullptr)
+      : insists_(insists), note_(std::move(note)), processor_(processor) {}
 
   Certificate search_pairs(const Network& network, const CertifyOptions& options) const override;
   SampleReport sample(const Network& network, ArithmeticName arithmetic, const SampleOptions& options) const override {
@@ -35,6 +37,7 @@ class DevicePlace final : public ProvingPlace {
  private:
   bool insists_;
   std::function<void(const std::string&)> note_;
+  const ProvingPlace* processor_;
 };
 
 // The closed reachable set of simulate/prove/certify.h, searched on a CUDA device.
@@ -48,6 +51,10 @@ std::uint64_t bytes_for_pairs(std::uint64_t free, std::uint64_t work);
 /// parent and at most 16 bytes of table for each. Throws InputError for an arithmetic or a network that devices do not
 /// have; SystemError when there is no device, or it fails.
 Certificate search_pairs(Place place, const Network& network, const CertifyOptions& options);
+
+/// The certificate of a search, or where memory ended it before options.max_pairs or the time did, that of `further`;
+/// not where that proves less.
+Certificate past_memory(Certificate found, const CertifyOptions& options, const std::function<Certificate()>& further);
 
 // The test of a network on random words of simulate/evaluate/evaluate.h, on a CUDA device.
 

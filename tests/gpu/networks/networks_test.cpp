@@ -323,6 +323,38 @@ TEST_CASE("random weights are judged alike") {
   CHECK(claims == std::set{to_string(Proved{}), to_string(ProvedUpTo{}), to_string(Refuted{})});
 }
 
+TEST_CASE("a search that memory ends is the processor's from there, unless that proves less") {
+  const Network network = rotation(5, all_residues(5));
+  CertifyOptions options{.arithmetic = Precision::kFp32, .max_pairs = 2000, .max_bytes = 20'000};
+  const Certificate found = search_pairs(Place::kProcessor, network, options);
+  CHECK(found.limit.ends_with(" pairs in memory"));
+  REQUIRE(found.pairs < 2000);
+  const auto after = [&](std::uint64_t pairs) {
+    return past_memory(found, options, [&] {
+      return certify_reachable_set(network, {.arithmetic = Precision::kFp32, .max_pairs = pairs});
+    });
+  };
+  CHECK(after(2000).pairs == 2000);
+  CHECK(after(2000).length() > found.length());
+  CHECK(after(found.pairs).limit == fmt::format("{} pairs", found.pairs));  // as long: the processor's
+  CHECK(after(10).limit == found.limit);
+  CHECK(past_memory(found, options, []() -> Certificate { throw LimitError("no disk"); }).limit == found.limit);
+  const Network wrong = failing_cascade();
+  CHECK(past_memory(found, options, [&] {
+          return certify_reachable_set(wrong, {.arithmetic = Precision::kBf16});
+        }).is<Refuted>());
+  const auto never = []() -> Certificate { throw std::logic_error("asked"); };
+  options.max_pairs = found.pairs;
+  CHECK(past_memory(found, options, never).limit == found.limit);
+  CHECK(past_memory(search_pairs(Place::kProcessor, rotation(3, all_residues(3)), {.arithmetic = Precision::kBf16}), {},
+                    never)
+            .is<Proved>());
+  options.max_pairs = 2000;
+  const TimeLimit late(1e-9, "--time 1");
+  while (TimeLimit::met().empty()) continue;
+  CHECK(past_memory(found, options, never).limit == found.limit);
+}
+
 TEST_CASE("searches that devices do not do are refused") {
   const Network network = rotation(5, all_residues(5));
   CertifyOptions options{.arithmetic = ArithmeticName::exact(), .max_pairs = 100};

@@ -210,15 +210,14 @@ ModelVerdict verdict_on(Question& question, bool& is_interrupted) {
 int run_verify(VerifyArguments options) {
   if (options.precision.empty())
     options.precision = is_checkpoint_folder(options.asked.model) ? arithmetic_of_config(options.asked.model) : "fp32";
-  const DevicePlace device(options.asked.device == "cuda", [](const std::string& why) {
-    fmt::print(stderr, "krohn: on the processor instead: {}\n", why);
-  });
   const bool insists = options.asked.device == "cuda", is_kept = has_ranks() || !options.kept.folder.empty();
   if (insists && is_kept && !has_ranks())
     throw InputError("--device", "with --checkpoint searches run on processors; leave it out");
   if (insists && is_kept) wants_cuda(options.asked.device);  // whoever has none is told before anything is done
   const bool on_cuda = !is_kept && wants_cuda(options.asked.device);
-  const auto here = on_cuda ? nullptr : place_on_ranks(options.kept, insists);
+  const auto here = place_on_ranks(options.kept, insists && !on_cuda);
+  const auto note = [](const std::string& why) { fmt::print(stderr, "krohn: on the processor instead: {}\n", why); };
+  const DevicePlace device(insists, note, here.get());
   Question question;
   question.how = options.asked.how = how_of(options, on_cuda ? &device : here.get());
   const std::shared_ptr<AskedModel> model = load_asked_model(options.asked);
