@@ -18,6 +18,9 @@ namespace krohn {
 namespace {
 
 constexpr std::size_t kSharedBytes = 48 * 1024;  ///< of a block, granted by every device without asking
+/// Numbers of a letter's matrix. A block reads it for one word here, and by operations for all its words: the
+/// first-level cache holds some of this size. A judgement, which no device has confirmed yet.
+constexpr std::uint64_t kMaxMatrix = std::uint64_t{1} << 14;
 /// Products between two looks at the clock and the user: about a tenth of a second of a device.
 constexpr std::uint64_t kProductsAtOnce = std::uint64_t{1} << 36;
 constexpr std::uint64_t kMaxWordsAtOnce = std::uint64_t{1} << 16, kStateNumbersAtOnce = std::uint64_t{1} << 28;
@@ -155,12 +158,9 @@ ModelAccuracy evaluate_words(Place place, const SequenceModel<float>& model, con
                     "--device cpu",
                     task.info().name));
   const std::optional<LinearModel> view = options.rescaled ? std::nullopt : listed_view(model);
-  if (!view) return evaluate_listed(place, model, *plan, length, options);
-  if (LinearMemory::bytes({view->hidden, view->block, view->labels}) > kSharedBytes)
-    throw NotOnDevice(
-        fmt::format("a state of {} numbers and {} answers are too many for a block of a device; take "
-                    "--device cpu",
-                    view->hidden, view->labels));
+  if (!view || std::uint64_t{view->hidden} * view->block > kMaxMatrix ||
+      LinearMemory::bytes({view->hidden, view->block, view->labels}) > kSharedBytes)
+    return evaluate_listed(place, model, *plan, length, options);
   return LinearEvaluation(place, *view, *plan, options).run(length);
 }
 
