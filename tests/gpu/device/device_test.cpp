@@ -112,7 +112,8 @@ TEST_CASE("trained models on the device answer as on the processor") {
   for (const char* name : {"modarith5", "parity", "modarith-equals5", "S5/tokens=4", "modadd10", "ltrarith10"})
     for (const char* shape : {"gru:hidden=9,inputs=4", "deltaproduct:layers=2,width=8,heads=2,keys=3,values=6,mlp=7",
                               "bilinear:hidden=9,inputs=4", "bilinear:hidden=8,inputs=3,rotations",
-                              "bilinear:hidden=5,inputs=4,rank=3,input-bias", "bilinear:hidden=130,inputs=3"}) {
+                              "bilinear:hidden=5,inputs=4,rank=3,input-bias", "bilinear:hidden=120,inputs=3",
+                              "bilinear:hidden=130,inputs=3"}) {
       CAPTURE(name);
       CAPTURE(shape);
       const auto task = make_task(name, {});
