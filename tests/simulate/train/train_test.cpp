@@ -57,7 +57,7 @@ TEST_CASE("steps are those of Adam's definition, with a decay beside the step or
            {{.learning_rate = 0.01}, {0, 0}, 0, [](float) {
               return Gradient{1e-8F, 3e-7F};
             }}}) {
-    CAPTURE(start);
+    CAPTURE(options.clip);
     const std::size_t count = start.size();
     std::vector<float> parameters = start;
     AdamW optimiser(count);
