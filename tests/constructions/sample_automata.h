@@ -36,17 +36,22 @@ inline Dfa counter(State m, const std::vector<State>& steps) {
   return automaton_of_maps(maps);
 }
 
-/// The word problem of a named group over a named set of elements: the states are the elements, the identity first.
-inline Dfa word_problem(const std::string& name, const std::string& generators) {
-  const PermutationGroup group = named_group(name);
-  std::vector<Permutation> letters;
-  for (const NamedPermutation& generator : generating_set(group, generators)) letters.push_back(generator.value);
-  const GroupElements elements = GroupElements::enumerate(PermutationGroup::from_generators(group.degree(), letters));
+/// The group that the letters generate, acting on itself: the states are the elements, the identity first.
+inline Dfa word_problem_of(const std::vector<Permutation>& letters) {
+  const auto elements = GroupElements::enumerate(PermutationGroup::from_generators(letters[0].degree(), letters));
   std::vector<std::vector<State>> maps(letters.size(), std::vector<State>(elements.size()));
   for (ElementIndex element = 0; element < elements.size(); ++element)
     for (std::size_t letter = 0; letter < letters.size(); ++letter)
       maps[letter][element] = elements.times_generator(element, letter);
   return automaton_of_maps(maps);
+}
+
+/// The word problem of a named group over a named set of elements.
+inline Dfa word_problem(const std::string& name, const std::string& generators) {
+  std::vector<Permutation> letters;
+  for (const NamedPermutation& generator : generating_set(named_group(name), generators))
+    letters.push_back(generator.value);
+  return word_problem_of(letters);
 }
 
 /// The named group on its points.

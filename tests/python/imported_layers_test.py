@@ -16,6 +16,7 @@ import numpy as np
 import stated_layers
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "check"))
+import models  # noqa: E402
 import mutate  # noqa: E402
 
 KROHN = os.environ.get("KROHN_COMMAND")
@@ -41,13 +42,21 @@ def load(path):
             .reshape(at["shape"]) for name, at in json.loads(data[8:8 + size]).items() if name != "__metadata__"}
 
 
-def save(tensors, path):
-    header, data = {}, b""
-    for name, array in tensors.items():
-        header[name] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": [len(data), len(data) + array.nbytes]}
-        data += array.tobytes()
-    text = json.dumps(header).encode()
-    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+def said(*arguments, **how):
+    return subprocess.run([KROHN, *arguments], capture_output=True, text=True, **how).stdout
+
+
+def imported(folder, tensors, *flags):
+    """The run, and what the command reads along words."""
+    weights, run = folder / "weights.safetensors", folder / "run"
+    bits = {name: ("F32", list(array.shape), array.view(np.uint32).ravel().tolist()) for name, array in tensors.items()}
+    weights.write_bytes(models.written({}, bits))
+    said("import", weights, "--against", "regex:(a|b|c)*a", *flags, "-o", run, check=True)
+
+    def read(words):
+        texts = ["".join(LETTERS[letter] for letter in word) for word in words]
+        return [row["trace"] for row in json.loads(said("run", run, *texts, "--trace", "--json"))["words"]]
+    return run, read
 
 
 def answers(kind, tensors, word):
@@ -66,21 +75,12 @@ class ImportedLayers(unittest.TestCase):
             with self.subTest(kind), tempfile.TemporaryDirectory() as name:
                 folder, golden = pathlib.Path(name), load(DATA / f"{kind}.safetensors")
                 tensors = {each: array for each, array in golden.items() if each not in ("words", "logits32", "stated32")}
-                save(tensors, folder / "weights.safetensors")
-                run = folder / "run"
-                subprocess.run([KROHN, "import", folder / "weights.safetensors", "--as", kind, "--against", "regex:(a|b|c)*a",
-                                "--classes", "reject=0,accept=1", *FLAGS.get(kind, []), "-o", run],
-                               check=True, capture_output=True)
+                run, read = imported(folder, tensors, "--as", kind, "--classes", "reject=0,accept=1", *FLAGS.get(kind, []))
                 words = np.random.default_rng(7).integers(0, 3, size=(4, 25))
-                texts = ["".join(LETTERS[letter] for letter in word) for word in words]
-                told = json.loads(subprocess.run([KROHN, "run", run, *texts, "--trace", "--json"], capture_output=True,
-                                                 text=True).stdout)["words"]
-                for word, row in zip(words, told):
-                    self.assertEqual([step["model"] and step["model"]["output"] for step in row["trace"]],
-                                     answers(kind, tensors, word))
+                for word, trace in zip(words, read(words)):
+                    self.assertEqual([step["model"] and step["model"]["output"] for step in trace], answers(kind, tensors, word))
                 certificate = folder / "certificate"
-                verdict = json.loads(subprocess.run([KROHN, "verify", run, "--json", "--certificate", certificate],
-                                                    capture_output=True, text=True).stdout)
+                verdict = json.loads(said("verify", run, "--json", "--certificate", certificate))
                 self.judged_alike(folder, certificate.read_text(), (run / "parameters.safetensors").read_bytes())
                 word = [LETTERS.index(letter) for letter in verdict["verdict"]["failing_word"]]
                 self.assertNotEqual(answers(kind, tensors, word)[-1], ends_in_a(word))
@@ -92,16 +92,12 @@ class ImportedLayers(unittest.TestCase):
         for name, flags in MODULES.items():
             with self.subTest(name), tempfile.TemporaryDirectory() as work:
                 folder, golden = pathlib.Path(work), load(DATA.parent / "cells" / f"{name}.safetensors")
-                save({each: of for each, of in golden.items() if each not in ("words", "logits32", "logits64")}, folder / "weights.safetensors")
-                run = folder / "run"
-                subprocess.run([KROHN, "import", folder / "weights.safetensors", *flags, "--against", "regex:(a|b|c)*a", "-o", run],
-                               check=True, capture_output=True)
-                texts = ["".join(LETTERS[letter] for letter in word) for word in golden["words"]]
-                told = json.loads(subprocess.run([KROHN, "run", run, *texts, "--trace", "--json"], capture_output=True, text=True).stdout)
-                self.assertEqual([[step["model"]["output"] for step in row["trace"]] for row in told["words"]],
+                tensors = {each: of for each, of in golden.items() if each not in ("words", "logits32", "logits64")}
+                run, read = imported(folder, tensors, *flags)
+                self.assertEqual([[step["model"]["output"] for step in trace] for trace in read(golden["words"])],
                                  [[NAMES[which] for which in row] for row in golden["logits64"].argmax(-1)])
                 for precision in ("fp32", "fp64"):
-                    subprocess.run([KROHN, "verify", run, "--precision", precision, "--certificate", folder / "certificate"], capture_output=True)
+                    said("verify", run, "--precision", precision, "--certificate", folder / "certificate")
                     self.judged_alike(folder, (folder / "certificate").read_text(), (run / "parameters.safetensors").read_bytes())
 
     def judged_alike(self, folder, certificate, data):

@@ -46,6 +46,23 @@ inline ReflectionProduct random_reflections(std::mt19937_64& random, std::uint32
   return product;
 }
 
+/// One matrix of every structured form in dimension 5, with weights that round.
+inline std::vector<Matrix> one_of_each_form(std::mt19937_64& random) {
+  Reflection sparse{{{0, 1}, {2, -3}, {4, 2}}, 1, 14, 0, {}, 1.3};
+  Reflection angled{{}, 1, 1, 3, Turn{3, 14}, 2};
+  FactoredMatrix factored{5, {{0, 1}, {2}, {0, 3, 4}}, {{1, 2, 3}, {0}, {2, 4}}, {0, 2}};
+  return {MapMatrix{Transformation::from_images({1, 1, 0, 1, 4})},
+          SignedPermutationMatrix{Permutation::from_images({2, 0, 1, 4, 3}), {1, -1, 1, -1, -1}},
+          ReflectionProduct{5, {sparse, angled}},
+          ReflectionProduct{5, {}},
+          RotationBlocks{{{false, Turn{1, 7}}, {true, Turn{1, 2}}, {false, Turn{2, 5}}}},
+          DiagonalMatrix{{0.5, -1, 0.3, 1, -0.9}},
+          ZeroMatrix{5},
+          DenseMatrix{random_matrix(random, 5, 5)},
+          BlockDiagonalMatrix{{random_matrix(random, 2, 2), random_matrix(random, 3, 3)}},
+          factored};
+}
+
 enum class Kind { kMap, kSigned, kReflections, kRotation, kDiagonal, kZero, kDense, kBlocks, kCount };
 
 inline Matrix random_form(std::mt19937_64& random, Kind kind, std::uint32_t n) {

@@ -111,6 +111,14 @@ inline Network rotation(std::uint32_t m, std::vector<std::uint32_t> added) {
   return one_layer(counter(m, std::move(added)), point_at(0, m), std::move(actions), std::move(codewords));
 }
 
+/// A counter modulo m whose letter turns too far by so many thousandths of a step.
+inline Network turning_too_far(std::uint32_t m, std::int64_t thousandths) {
+  Network network = rotation(m, {0, 1});
+  network.layers[0].transitions[1].a =
+      RotationBlocks{{{false, Turn{1000 + thousandths, 1000 * static_cast<std::int64_t>(m)}.normalised()}}};
+  return network;
+}
+
 /// How the swap of two points is written.
 enum class Swap { kMap, kUnit, kUnnormalised, kDoubled };
 

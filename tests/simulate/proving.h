@@ -1,8 +1,10 @@
 // tests/simulate/proving.h — the options of a proof in one line, and the verdict about a machine that reads letters.
 #pragma once
 
+#include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/claims/certificate.h"
 #include "krohn/simulate/prove/verify.h"
+#include "tests/testing.h"
 
 namespace krohn {
 
@@ -17,6 +19,15 @@ inline Certificate ask_reader(const LetterReader& reader, const TrackedAutomaton
   const ReadModel model{reader, tracked};
   const CertifyOptions how{.arithmetic = precision, .max_pairs = max_pairs, .long_letters = long_letters};
   return verify({.subject = &model, .how = how}).certificate;
+}
+
+/// The evaluator of a model of the automaton is wrong on the word, and right on all its beginnings.
+inline void check_fails_on(Evaluator& evaluator, const Dfa& automaton, const Word& word) {
+  State state = automaton.initial();
+  for (std::size_t t = 0; t < word.size(); ++t) {
+    state = automaton.next(state, word[t]);
+    REQUIRE((evaluator.step(word[t]) == state) == (t + 1 < word.size()));
+  }
 }
 
 }  // namespace krohn

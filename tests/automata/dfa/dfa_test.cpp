@@ -1,7 +1,4 @@
-#include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/graph_concepts.hpp>
-#include <boost/graph/topological_sort.hpp>
-#include <boost/graph/transitive_closure.hpp>
 
 #include "krohn/automata/dfa/alphabet.h"
 #include "krohn/automata/dfa/decision_diagrams.h"
@@ -416,26 +413,6 @@ TEST_CASE("shortest words are least among the words that lead there") {
     }
     REQUIRE(words.states().size() == reachable);
     REQUIRE(words.states()[0] == dfa.initial());
-  }
-}
-
-TEST_CASE("the library's topological sort and transitive closure of the condensation agree") {
-  Dice dice(4);
-  for (int round = 0; round < 30; ++round) {
-    const Dfa dfa = random_acceptor(dice, 2 + dice.below(15), 2);
-    const Components components = strongly_connected_components(dfa);
-    const auto arcs = condensation(dfa, components);
-    boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS> acyclic(components.count), closure;
-    for (Component from = 0; from < components.count; ++from)
-      for (const Component to : arcs[from]) boost::add_edge(from, to, acyclic);
-    std::vector<std::size_t> order;
-    CHECK_NOTHROW(boost::topological_sort(acyclic, std::back_inserter(order)));  // throws on a cycle
-    CHECK(order.size() == components.count);
-    boost::transitive_closure(acyclic, closure);
-    const ComponentReachability reachability(arcs);
-    for (Component from = 0; from < components.count; ++from)
-      for (Component to = 0; to < components.count; ++to)
-        if (from != to) REQUIRE(boost::edge(from, to, closure).second == reachability.reaches(from, to));
   }
 }
 

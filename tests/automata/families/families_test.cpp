@@ -7,10 +7,14 @@
 #include "krohn/groups/base/random.h"
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/stabiliser_chain.h"
+#include "tests/automata/calculator.h"
 #include "tests/automata/reference_minimise.h"
 #include "tests/testing.h"
 
 using namespace krohn;
+using krohn::test::Calculator;
+using krohn::test::left_to_right;
+using krohn::test::Tokens;
 
 namespace {
 
@@ -371,78 +375,14 @@ TEST_CASE("random automata never change: the numbers of seed 1") {
   CHECK(named_language("permutations:m=6,letters=3,seed=2").is_permutation_automaton());
 }
 
-TEST_CASE("the full transformation monoid generates all maps") {
-  struct Fact {
-    const char* name;
-    std::size_t size;
-  };
-  for (const Fact& fact : {Fact{"T1", 1}, Fact{"T2", 4}, Fact{"T3", 27}, Fact{"T4", 256}}) {
-    CAPTURE(fact.name);
-    const Dfa dfa = named_language(fact.name);
-    std::set<Transformation> monoid{Transformation::identity(dfa.states())};
-    std::vector<Transformation> queue(monoid.begin(), monoid.end());
-    for (std::size_t i = 0; i < queue.size(); ++i)
-      for (Letter letter = 0; letter < dfa.letters(); ++letter)
-        if (const Transformation product = queue[i] * dfa.letter_map(letter); monoid.insert(product).second)
-          queue.push_back(product);
-    CHECK(monoid.size() == fact.size);
-  }
-}
-
 namespace {
 
-/// Plain recursive descent: expr := term ((+|-) term)*, term := factor (* factor)*, factor := digit | - factor | ( expr
-/// ).
-class Calculator {
- public:
-  Calculator(std::string text, long modulus) : text_(std::move(text)), modulus_(modulus) {}
-  /// The value, or −1 when the text is not an expression nested at most `depth` deep.
-  long evaluate(int depth) {
-    depth_ = depth;
-    const long value = expression(0);
-    return ok_ && at_ == text_.size() ? value : -1;
-  }
-
- private:
-  long wrap(long value) const { return ((value % modulus_) + modulus_) % modulus_; }
-  char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-  long expression(int depth) {
-    long value = term(depth);
-    while (ok_ && (peek() == '+' || peek() == '-')) {
-      const char sign = text_[at_++];
-      const long right = term(depth);
-      value = wrap(sign == '+' ? value + right : value - right);
-    }
-    return value;
-  }
-  long term(int depth) {
-    long value = factor(depth);
-    while (ok_ && peek() == '*') {
-      ++at_;
-      value = wrap(value * factor(depth));
-    }
-    return value;
-  }
-  long factor(int depth) {
-    const char c = peek();
-    ++at_;
-    if (c >= '0' && c < '0' + modulus_) return c - '0';
-    if (c == '-') return wrap(-factor(depth));
-    if (c == '(' && depth < depth_) {
-      const long value = expression(depth + 1);
-      if (peek() != ')') ok_ = false;
-      ++at_;
-      return value;
-    }
-    ok_ = false;
-    return 0;
-  }
-  std::string text_;
-  long modulus_;
-  int depth_ = 0;
-  std::size_t at_ = 0;
-  bool ok_ = true;
-};
+/// A token for each.
+Tokens characters(const std::string& text) {
+  Tokens tokens;
+  for (const char c : text) tokens.emplace_back(1, c);
+  return tokens;
+}
 
 std::string random_expression(long modulus, std::size_t operands, Random& random) {
   std::string text;
@@ -451,16 +391,6 @@ std::string random_expression(long modulus, std::size_t operands, Random& random
     text += static_cast<char>('0' + random.below(static_cast<std::uint64_t>(modulus)));
   }
   return text;
-}
-
-long left_to_right(const std::string& text, long modulus) {
-  long value = text[0] - '0';
-  for (std::size_t i = 1; i < text.size(); i += 2) {
-    const long digit = text[i + 1] - '0';
-    value = text[i] == '+' ? value + digit : text[i] == '-' ? value - digit : value * digit;
-    value = ((value % modulus) + modulus) % modulus;
-  }
-  return value;
 }
 
 }  // namespace
@@ -476,10 +406,10 @@ TEST_CASE("arithmetic agrees with calculators") {
       const std::string text = random_expression(modulus, 1 + random.below(20), random);
       CAPTURE(modulus);
       CAPTURE(text);
-      const std::string value = std::to_string(Calculator(text, modulus).evaluate(0));
+      const std::string value = std::to_string(Calculator(characters(text), modulus).evaluate(0));
       CHECK(read_text(fan, text) == value);
       CHECK(read_text(strict, text) == value);
-      const std::string in_order = std::to_string(left_to_right(text, modulus));
+      const std::string in_order = std::to_string(left_to_right(characters(text), modulus));
       CHECK(read_text(sequential, text) == in_order);
       CHECK(read_text(strict_sequential, text) == in_order);
       CHECK(read_text(strict, text + "+") == "incomplete");
@@ -497,7 +427,7 @@ TEST_CASE("bracketed arithmetic agrees with a calculator on grammatical and on a
   CHECK(read_text(named_language("brackets:m=5,depth=3"), "(((3+3)+-1)+-2)-((3-(-3))+((1)+4))") ==
         "2");  // Grazzi E.1.2
   const Dfa dfa = named_language("brackets:m=3,depth=2");
-  const std::string characters = "012+-*()";
+  const std::string letters = "012+-*()";
   Random random(6);
   int values = 0;
   for (int round = 0; round < 20'000; ++round) {
@@ -506,14 +436,14 @@ TEST_CASE("bracketed arithmetic agrees with a calculator on grammatical and on a
     bool after_operand = false;
     for (std::uint64_t i = 1 + random.below(14); i > 0; --i) {
       // Usually a letter that fits, so that many words are expressions.
-      char letter = characters[random.below(8)];
+      char letter = letters[random.below(8)];
       if (random.below(20) > 0)
         letter = after_operand ? "+-*)"[random.below(open > 0 ? 4 : 3)] : "012-("[random.below(5)];
       text += letter;
       open += letter == '(' ? 1 : letter == ')' ? -1 : 0;
       after_operand = (letter >= '0' && letter <= '2') || letter == ')';
     }
-    const long value = Calculator(text, 3).evaluate(2);
+    const long value = Calculator(characters(text), 3).evaluate(2);
     CAPTURE(text);
     const std::string output = read_text(dfa, text);
     if (value >= 0) {
@@ -541,10 +471,4 @@ TEST_CASE("options reach the language that they are for") {
   options = {};
   options.symbols = std::string(KROHN_TEST_DATA) + "/mlregtest/alph4.txt";
   CHECK(load_language(std::string(KROHN_TEST_DATA) + "/mlregtest/04.04.SP.2.1.0.att", options).letters() == 4);
-}
-
-TEST_CASE("what is no language is refused by kind") {
-  CHECK_THROWS_AS(load_language("regex:(a"), InputError);
-  CHECK_THROWS_AS(load_language("name:no such family"), InputError);
-  CHECK_THROWS_AS(load_language("no such file"), SystemError);
 }

@@ -100,13 +100,6 @@ TEST_CASE("Tomita: 1, 2, 4, 7 star-free; 3, 5 two-groups; 6 solvable; 3 quasi-ap
   }
 }
 
-TEST_CASE("even length is quasi-aperiodic, parity is not") {
-  const Dfa even_length = permutations({{1, 0}, {1, 0}}), parity = permutations({{0, 1}, {1, 0}});
-  CHECK(answer(even_length, "quasi-aperiodic") == Answer::kYes);
-  CHECK(answer(parity, "quasi-aperiodic") == Answer::kNo);
-  CHECK(answer(even_length, "aperiodic") == Answer::kNo);
-}
-
 TEST_CASE("groups: S_3 and S_4 solvable, A_5 and S_5 not; modular arithmetic has Z_4 and Z_5") {
   CHECK(answer(permutations({{1, 2, 0}, {1, 0, 2}}), "solvable groups") == Answer::kYes);
   CHECK(answer(permutations({{1, 2, 3, 0}, {1, 0, 2, 3}}), "solvable groups") == Answer::kYes);

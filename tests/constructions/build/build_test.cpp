@@ -367,37 +367,6 @@ TEST_CASE("theorem 6: one reflection per token counts modulo m, m = 2 … 64") {
 
 namespace {
 
-/// Theorem 6 in double, from the formulae of MATH.md §2 alone: all words of a length, by depth-first search.
-void all_words(const Network& network, State m, std::size_t depth, std::size_t length, ReferenceRun run,
-               State expected) {
-  if (depth == length) return;
-  for (Letter letter = 0; letter < m; ++letter) {
-    ReferenceRun next = run;
-    next.step(letter);
-    const State state = network.automaton.next(expected, letter);
-    CHECK(next.state() == state);
-    all_words(network, m, depth + 1, length, next, state);
-  }
-}
-
-}  // namespace
-
-TEST_CASE("theorem 6 on all words of some length") {
-  struct Fact {
-    State m;
-    std::size_t length;
-  };
-  for (const Fact& fact : {Fact{2, 8}, Fact{3, 6}, Fact{4, 4}, Fact{5, 4}, Fact{7, 3}}) {
-    CAPTURE(fact.m);
-    std::vector<State> steps;
-    for (State step = 0; step < fact.m; ++step) steps.push_back(step);
-    const Network network = build_two_layer_reflections(counter(fact.m, steps));
-    all_words(network, fact.m, 0, fact.length, ReferenceRun(network), 0);
-  }
-}
-
-namespace {
-
 /// All of T_5.
 Dfa t5() {
   return Dfa::acceptor(Alphabet::of_characters("cte"), {1, 1, 1, 2, 0, 1, 3, 2, 2, 4, 3, 3, 0, 4, 4}, 0,
@@ -487,19 +456,15 @@ auto figures(const PlanRow& row) {
                     row.chosen);
 }
 
-std::string message_of(const std::exception_ptr& failure) {
-  try {
-    if (failure) std::rethrow_exception(failure);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return {};
-}
-
 /// How many rows were built for the choice that leaves rows out; it must be the choice among all, row by row.
 std::size_t check_choice(const Dfa& automaton, const BuildOptions& wishes) {
   const Choice all = choose(automaton, wishes, PlanRows::kAll), needed = choose(automaton, wishes, PlanRows::kNeeded);
   REQUIRE(all.rows.size() == construction_names().size());
+  const auto message_of = [](const std::exception_ptr& failure) {
+    return test::error_of<Error>([&] {
+      if (failure) std::rethrow_exception(failure);
+    });
+  };
   REQUIRE(message_of(all.failure) == message_of(needed.failure));
   REQUIRE((all.chosen() == nullptr) == (needed.chosen() == nullptr));
   REQUIRE(all.network.has_value() == (all.chosen() != nullptr));
@@ -541,28 +506,20 @@ const std::vector<BuildOptions> kManyWishes = {
 
 }  // namespace
 
-TEST_CASE("leaving rows out changes no choice: all automata of two states and two letters, by many wishes") {
-  for_all_tables(2, 2, [](const Dfa& dfa) {
+TEST_CASE("leaving rows out changes no choice: all small automata, samples of every kind, counters, by many wishes") {
+  const auto by_many_wishes = [](const Dfa& dfa) {
     for (const BuildOptions& wishes : kManyWishes) check_choice(dfa, wishes);
-  });
-}
-
-TEST_CASE("leaving rows out changes no choice: all automata of three states and two letters") {
+  };
+  for_all_tables(2, 2, by_many_wishes);
   for_all_tables(3, 2, [](const Dfa& dfa) {
     if (dfa.letter_map(0) <= dfa.letter_map(1)) check_choice(dfa, {});
   });
-}
-
-TEST_CASE("leaving rows out changes no choice: samples of every kind, by many wishes") {
   for (const Dfa& automaton :
        {counter(1, {0}), counter(5, {1}), counter(12, {3, 4}), word_problem("S3", "transpositions"),
         word_problem("Q8", "standard"), point_action("A5", "standard"), random_automaton(4, 6, 2), ends_in_abb(),
         automaton_of_maps({{1, 2, 0}, {0, 0, 0}}), automaton_of_maps({{0, 1, 2}, {1, 1, 1}, {2, 2, 2}})})
-    for (const BuildOptions& wishes : kManyWishes) check_choice(automaton, wishes);
-}
-
-TEST_CASE("leaving rows out changes no choice: counters of every order around those of the plane") {
-  for (State m = 1; m <= 26; ++m) check_choice(counter(m, {1 % m}), {});
+    by_many_wishes(automaton);
+  for (State m = 1; m <= 26; ++m) check_choice(counter(m, {1 % m}), {});  // orders around those of the plane
   for (const State m : {3, 4, 7, 12, 24}) check_choice(counter(m, {1, 2}), kManyWishes[2]);
 }
 

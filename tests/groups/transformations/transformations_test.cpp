@@ -248,9 +248,7 @@ namespace {
 
 /// Submonoids of T_2 by trying every subset: a set is one when it holds the identity and all products.
 std::set<std::set<Transformation>> brute_force_on_two_points() {
-  std::vector<Transformation> all;
-  for (Point a = 0; a < 2; ++a)
-    for (Point b = 0; b < 2; ++b) all.push_back(Transformation::from_images({a, b}));
+  const std::vector<Transformation> all = all_maps(2);
   std::set<std::set<Transformation>> monoids;
   for (unsigned chosen = 0; chosen < 16; ++chosen) {
     std::set<Transformation> set;
@@ -306,10 +304,7 @@ TEST_CASE("monoids on three points are different, closed, and complete under add
     CHECK(all.size() == before + renamed.size());
   }
   // Every monoid that two maps generate is listed.
-  std::vector<Transformation> maps;
-  for (Point a = 0; a < 3; ++a)
-    for (Point b = 0; b < 3; ++b)
-      for (Point c = 0; c < 3; ++c) maps.push_back(Transformation::from_images({a, b, c}));
+  const std::vector<Transformation> maps = all_maps(3);
   for (const auto& f : maps)
     for (const auto& g : maps) {
       const auto monoid = TransformationMonoid::enumerate(std::vector{f, g}, 3);
@@ -337,13 +332,6 @@ std::set<Transformation> reference_closure(const std::vector<Transformation>& ge
   return elements;
 }
 
-Transformation evaluate(const TransformationMonoid::Word& word, const std::vector<Transformation>& generators,
-                        Point degree) {
-  Transformation product = Transformation::identity(degree);
-  for (const std::uint32_t letter : word) product = product * generators[letter];
-  return product;
-}
-
 void require_right(const std::vector<Transformation>& generators, Point degree) {
   const TransformationMonoid monoid = TransformationMonoid::enumerate(generators, degree);
   REQUIRE(monoid.complete());
@@ -351,19 +339,19 @@ void require_right(const std::vector<Transformation>& generators, Point degree) 
   REQUIRE(monoid.size() == reference.size());
   TransformationMonoid::Word previous;
   for (TransformationMonoid::Element e = 0; e < monoid.size(); ++e) {
-    const Transformation value = monoid.element(e);
-    REQUIRE(reference.count(value) == 1);
-    REQUIRE(monoid.find(value) == e);
+    const Transformation map = monoid.element(e);
+    REQUIRE(reference.count(map) == 1);
+    REQUIRE(monoid.find(map) == e);
     const TransformationMonoid::Word word = monoid.word(e);
-    REQUIRE(evaluate(word, generators, degree) == value);
+    REQUIRE(value(word, generators, degree) == map);
     // Short-lex order: words only grow.
     REQUIRE((e == 0 || previous.size() < word.size() || (previous.size() == word.size() && previous < word)));
     previous = word;
     for (std::uint32_t g = 0; g < generators.size(); ++g) {
-      REQUIRE(monoid.element(monoid.right(e, g)) == value * generators[g]);
-      REQUIRE(monoid.element(monoid.product(monoid.right(0, g), e)) == generators[g] * value);
+      REQUIRE(monoid.element(monoid.right(e, g)) == map * generators[g]);
+      REQUIRE(monoid.element(monoid.product(monoid.right(0, g), e)) == generators[g] * map);
     }
-    REQUIRE(monoid.is_idempotent(e) == (value * value == value));
+    REQUIRE(monoid.is_idempotent(e) == (map * map == map));
   }
 }
 
@@ -409,18 +397,8 @@ TEST_CASE("the limit keeps what was found") {
   const TransformationMonoid monoid = TransformationMonoid::enumerate(generators, 6, options);
   CHECK_FALSE(monoid.complete());
   CHECK(monoid.size() == 1001);
-  CHECK(evaluate(monoid.word(1000), generators, 6) == monoid.element(1000));
+  CHECK(value(monoid.word(1000), generators, 6) == monoid.element(1000));
 }
-
-namespace {
-
-Transformation random_map(Point degree, Random& random) {
-  std::vector<Point> images(degree);
-  for (Point& image : images) image = static_cast<Point>(random.below(degree));
-  return Transformation::from_images(std::move(images));
-}
-
-}  // namespace
 
 TEST_CASE("facts about single maps") {
   struct Fact {
@@ -451,10 +429,11 @@ TEST_CASE("bad maps are refused") {
 }
 
 TEST_CASE("composition is first f, then g, is associative, and never raises the rank") {
-  Random random(20240607);
+  std::mt19937 random(20240607);
   for (int round = 0; round < 200; ++round) {
     CAPTURE(round);
-    const Transformation f = random_map(7, random), g = random_map(7, random), h = random_map(7, random);
+    const std::vector<Transformation> maps = random_maps(random, 7, 3);
+    const Transformation &f = maps[0], &g = maps[1], &h = maps[2];
     const Transformation fg = f * g;
     for (Point point = 0; point < 7; ++point) CHECK(fg[point] == g[f[point]]);
     CHECK((f * g) * h == f * (g * h));

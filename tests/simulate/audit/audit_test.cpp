@@ -191,32 +191,18 @@ TEST_CASE("what inputs do to layers that decay by channel lies in the audited ra
   const std::string own = "model.layers.0.", wrapped = "model.language_model.layers.0.",
                     outer = "language_model.model.layers.0.", norm = "input_layernorm.weight";
   const std::vector<float> two = {0.5F, -0.7F};
+  const json negative = {{"allow_neg_eigval", true}};
+  const auto fla = [&](const char* type, const json& members, const std::vector<float>& a_log, double most = kNoBound,
+                       double beta = 1, bool is_per_channel = false) {
+    return GatedByChannel{type,  members, own,  "attn.",       "attn_norm.weight", "f_proj.0.weight", "f_proj.1.weight",
+                          a_log, most,    beta, is_per_channel};
+  };
   const std::vector<GatedByChannel> kinds = {
-      {"kda", json::object(), own, "attn.", "attn_norm.weight", "f_proj.0.weight", "f_proj.1.weight", two},
-      {"kda",
-       {{"allow_neg_eigval", true}},
-       own,
-       "attn.",
-       "attn_norm.weight",
-       "f_proj.0.weight",
-       "f_proj.1.weight",
-       two,
-       kNoBound,
-       2},
-      {"kda", {{"lower_bound", -3}}, own, "attn.", "attn_norm.weight", "f_proj.0.weight", "f_proj.1.weight", {}, 3},
-      {"gdn2",
-       {{"allow_neg_eigval", true}},
-       own,
-       "attn.",
-       "attn_norm.weight",
-       "f_proj.0.weight",
-       "f_proj.1.weight",
-       two,
-       kNoBound,
-       2,
-       true},
-      {"gdn2", json::object(), own, "attn.", "attn_norm.weight", "f_proj.0.weight", "f_proj.1.weight", two, kNoBound, 1,
-       true},
+      fla("kda", json::object(), two),
+      fla("kda", negative, two, kNoBound, 2),
+      fla("kda", {{"lower_bound", -3}}, {}, 3),
+      fla("gdn2", negative, two, kNoBound, 2, true),
+      fla("gdn2", json::object(), two, kNoBound, 1, true),
       {"kimi_linear", listed, own, "self_attn.", norm, "f_a_proj.weight", "f_b_proj.weight", two},
       // More numbers than heads: runtimes do not agree on which a channel takes, so that any may be its own.
       {"kimi_k3", k3, outer, "self_attn.", norm, "f_a_proj.weight", "f_b_proj.weight", {0.5F, -0.7F, 1.25F, -1}, 5},

@@ -310,10 +310,14 @@ TEST_CASE("layers compute what their formulas say, token by token and in chunks"
       }
       if (model.has_gates()) continue;
       memory = model.start();
-      const auto in_one_chunk = model.read_chunk(word, memory);
-      for (std::size_t t = 0; t < word.size(); ++t)
-        for (std::size_t i = 0; i < in_one_chunk[t].size(); ++i)
-          CHECK(double{in_one_chunk[t][i]} == doctest::Approx(expected[t][i]).epsilon(near).scale(1));
+      const auto read = [&](std::size_t first, std::size_t count) {  // one chunk behind another
+        const auto logits = model.read_chunk(std::span(word).subspan(first, count), memory);
+        for (std::size_t t = 0; t < count; ++t)
+          for (std::size_t i = 0; i < logits[t].size(); ++i)
+            CHECK(double{logits[t][i]} == doctest::Approx(expected[first + t][i]).epsilon(near).scale(1));
+      };
+      read(0, 5);
+      read(5, 7);
     }
 }
 
@@ -393,24 +397,20 @@ TEST_CASE("every automaton of three states and two letters that are steps is one
       const Dfa automaton = with_letters(a, b);
       const TrackedStates tracked = tracked_states(automaton);
       if (tracked.count() < 3) continue;
+      const auto moved = [&](const std::vector<State>& map) { return (map[0] != 0) + (map[1] != 1) + (map[2] != 2); };
       const auto is_step = [&](const std::vector<State>& map) {
-        int moved = 0;
-        for (State q = 0; q < 3; ++q) moved += map[q] != q;
-        const bool is_constant = map[0] == map[1] && map[1] == map[2];
-        return is_constant || moved <= 1 || (moved == 2 && map[map[0]] == 0 && map[map[1]] == 1 && map[map[2]] == 2);
+        const bool is_constant = map[0] == map[1] && map[1] == map[2],
+                   is_swap = moved(map) == 2 && map[map[0]] == 0 && map[map[1]] == 1 && map[map[2]] == 2;
+        return is_constant || is_swap || moved(map) <= 1;
       };
       if (!is_step(a) || !is_step(b)) continue;
       const Checkpoint checkpoint = gated_checkpoint(automaton, Family::kGdn2);
       CHECK(checkpoint.config.layers == 1);
       CHECK(certify(checkpoint, Precision::kBf16).is<Proved>());
       ++proved;
-      const auto is_merge = [&](const std::vector<State>& map) {
-        int moved = 0;
-        for (State q = 0; q < 3; ++q) moved += map[q] != q;
-        return moved == 1;
-      };
-      merging += is_merge(a) || is_merge(b);
-      if (is_merge(a) || is_merge(b)) continue;
+      const bool merges = moved(a) == 1 || moved(b) == 1;
+      merging += merges;
+      if (merges) continue;
       const Checkpoint stock = gated_checkpoint(automaton, Family::kOlmoHybrid);
       CHECK(stock.config.layers == 1);
       CHECK(certify(stock).is<Proved>());
@@ -493,14 +493,20 @@ TEST_CASE("a model that reads its answers walks from state to state as tokens.js
 
 TEST_CASE("folders are read back as they were written, and have the libraries' names") {
   const Scratch scratch("gated");
-  for (const Family family : kGated) {
-    CAPTURE(traits_of(family).model_type);
-    Checkpoint checkpoint = random_checkpoint(small_config(family), 7);
-    const std::string folder = (scratch.path() / std::string(traits_of(family).model_type)).string();
+  std::vector<Checkpoint> checkpoints{delta_net_checkpoint(named("S3", "transpositions")),
+                                      gated_delta_product_checkpoint(named("S3", "transpositions"))};
+  for (const Family family : kGated) checkpoints.push_back(random_checkpoint(small_config(family), 7));
+  for (const Checkpoint& checkpoint : checkpoints) {
+    const std::string_view type = traits_of(checkpoint.config.family).model_type;
+    CAPTURE(type);
+    const std::string folder = (scratch / std::string(type)).string();
     save_checkpoint(checkpoint, folder);
+    CHECK(is_checkpoint_folder(folder));
     const Checkpoint read = load_checkpoint(folder);
     CHECK(read.config == checkpoint.config);
     CHECK(read.tensors.tensors == checkpoint.tensors.tensors);
+    CHECK(read.automaton == checkpoint.automaton);
+    CHECK(read.tokens == checkpoint.tokens);
   }
   const CheckpointConfig config = small_config(Family::kQwen3Next);
   const TensorFile own = random_checkpoint(config, 8).tensors, file = with_file_names(config, own);

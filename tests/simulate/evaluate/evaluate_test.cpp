@@ -44,23 +44,6 @@ void check_against_reference(const Network& network, std::uint64_t letters,
     }
 }
 
-/// One matrix of every structured form in dimension 5, with weights that round.
-std::vector<Matrix> one_of_each_form(std::mt19937_64& random) {
-  Reflection sparse{{{0, 1}, {2, -3}, {4, 2}}, 1, 14, 0, {}, 1.3};
-  Reflection angled{{}, 1, 1, 3, Turn{3, 14}, 2};
-  FactoredMatrix factored{5, {{0, 1}, {2}, {0, 3, 4}}, {{1, 2, 3}, {0}, {2, 4}}, {0, 2}};
-  return {MapMatrix{Transformation::from_images({1, 1, 0, 1, 4})},
-          SignedPermutationMatrix{Permutation::from_images({2, 0, 1, 4, 3}), {1, -1, 1, -1, -1}},
-          ReflectionProduct{5, {sparse, angled}},
-          ReflectionProduct{5, {}},
-          RotationBlocks{{{false, Turn{1, 7}}, {true, Turn{1, 2}}, {false, Turn{2, 5}}}},
-          DiagonalMatrix{{0.5, -1, 0.3, 1, -0.9}},
-          ZeroMatrix{5},
-          DenseMatrix{random_matrix(random, 5, 5)},
-          BlockDiagonalMatrix{{random_matrix(random, 2, 2), random_matrix(random, 3, 3)}},
-          factored};
-}
-
 Network one_of_each(std::uint64_t seed, std::uint32_t columns) {
   std::mt19937_64 random(seed);
   std::vector<Matrix> actions = one_of_each_form(random);
@@ -253,15 +236,6 @@ TEST_CASE("constructions that are exact follow the automaton") {
         REQUIRE(states[t] == state);
       }
     }
-}
-
-TEST_CASE("Theorem 6 counts modulo m = 2..64 with one reflection per layer") {
-  for (std::uint32_t m = 2; m <= 64; ++m) {
-    CAPTURE(m);
-    const Network network = two_reflections(m);
-    const auto report = sample(network, Precision::kFp64, {.lengths = {4000}, .words = 2, .progress = {}});
-    CHECK(report.lengths[0].right_letters == 8000);
-  }
 }
 
 TEST_CASE("run is step by step, reset starts anew, fresh starts beside") {

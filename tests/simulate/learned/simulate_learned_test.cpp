@@ -27,16 +27,19 @@ using namespace krohn;
 
 namespace {
 
+/// Sets numbers of a part of the model.
+void set(SequenceModel<float>& model, const std::string& part, const std::vector<float>& values) {
+  TensorFile file = model.tensors();
+  Tensor& tensor = file.tensors.at(part);
+  REQUIRE(tensor.bytes.size() == values.size() * sizeof(float));
+  std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
+  model.load(file);
+}
+
 std::unique_ptr<SequenceModel<float>> model_of(const Task& task, const char* name,
                                                const std::vector<std::pair<std::string, std::vector<float>>>& values) {
   auto model = make_model<float>(name, task, 1);
-  TensorFile file = model->tensors();
-  for (const auto& [part, numbers] : values) {
-    Tensor& tensor = file.tensors.at(part);
-    REQUIRE(tensor.bytes.size() == numbers.size() * sizeof(float));
-    std::memcpy(tensor.bytes.data(), numbers.data(), tensor.bytes.size());
-  }
-  model->load(file);
+  for (const auto& [part, numbers] : values) set(*model, part, numbers);
   return model;
 }
 
@@ -389,15 +392,6 @@ std::unique_ptr<SequenceModel<float>> trained(const Task& task, const char* name
   return model;
 }
 
-/// Sets numbers of a part of the model.
-void set(SequenceModel<float>& model, const std::string& part, const std::vector<float>& values) {
-  TensorFile file = model.tensors();
-  Tensor& tensor = file.tensors.at(part);
-  REQUIRE(tensor.bytes.size() == values.size() * sizeof(float));
-  std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
-  model.load(file);
-}
-
 /// Parity by one generalized Householder matrix a letter: S ← S + β e₁ (v − Sᵀe₁)ᵀ with β = 2 and v = (w, 0) for "1",
 /// so that the first row of S goes from 0 to (2w, 0) and back, bit for bit; for "0", β = 2 / (1 + e^(−`logit`)). Keys
 /// of length 2^20 have norm 1 after they are divided by √(2^40 + 10⁻⁶).
@@ -714,16 +708,6 @@ TEST_CASE("a model that is wrong is refuted by a word that no shorter one is") {
     for (const Word& shorter : short_words(machine->letters(), std::min<std::size_t>(word.size(), 6) - 1))
       REQUIRE(is_right_everywhere(*machine, tracked, shorter));
   }
-}
-
-TEST_CASE("a trained reflection of parity is extracted, snapped and proved") {
-  const auto task = make_task("parity");
-  const auto model = trained(*task, "deltaproduct:width=8,heads=1,keys=4,values=4,signed,mlp=8", 600, 0.01, {2, 20});
-  const auto machine = trained_machine(*model, *task, Precision::kFp32);
-  const Extraction learned = extract_trained(*machine, *task, ExtractOptions{.length = 16, .words = 200, .beyond = 0});
-  CHECK(equivalent(learned.automaton, named_language("parity")));
-  const SnapResult snapped = snap_network(learned.automaton, trained_centres(*machine, *task, learned.automaton));
-  CHECK(certify(snapped.network, {}).is<Proved>());
 }
 
 TEST_CASE("models and tasks that do not fit are refused") {

@@ -444,20 +444,12 @@ TEST_CASE("a comparison on ranks that serve rank 0 ends as one without them, and
   REQUIRE(wanted.failing_at);
   REQUIRE(*wanted.failing_at > alone.piece());
   for (const unsigned size : {1u, 2u, 4u})
-    on_ranks(size, [&](Ranks& ranks) {
-      if (ranks.rank() != 0) {
-        const int status = serve(ranks);
-        if (status != 5) std::terminate();
-        return;
-      }
-      {
-        const LongComparison comparison(
-            machine, one, 1, 30'000'000, 1, [&](const Dfa& dfa) { return run_on_ranks(ranks, dfa, 1); }, 1 << 28);
-        LongComparisonState state = comparison.start();
-        while (!comparison.is_done(state)) comparison.read_piece(state);
-        CHECK(state == wanted);
-      }
-      release(ranks, 5);
+    on_served_ranks(size, [&](Ranks& ranks) {
+      const LongComparison comparison(
+          machine, one, 1, 30'000'000, 1, [&](const Dfa& dfa) { return run_on_ranks(ranks, dfa, 1); }, 1 << 28);
+      LongComparisonState state = comparison.start();
+      while (!comparison.is_done(state)) comparison.read_piece(state);
+      CHECK(state == wanted);
     });
 }
 

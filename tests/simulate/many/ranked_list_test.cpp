@@ -217,43 +217,37 @@ TEST_CASE("rank 0 asks, the others serve, and each reads its words where it is t
   const SampleReport alone = sample(network, Precision::kFp16, options);
   for (const bool on_device : {false, true}) {
     std::atomic<int> on_devices = 0;
-    on_ranks(3, [&](Ranks& ranks) {
-      RankService service;
-      service.sampler = [&](bool device) {
+    const auto service = [&](const Ranks&) {
+      return RankService{.sampler = [&](bool device) {
         on_devices += device ? 1 : 0;
         return SampleWords(sample_from);
-      };
-      if (ranks.rank() != 0) {
-        serve(ranks, service);
-        return;
-      }
+      }};
+    };
+    const auto ask = [&](Ranks& ranks) {
       const ManyPlace place(ranks, {}, {}, on_device);
       CHECK(place.sample(network, Precision::kFp16, options) == alone);
-      release(ranks, 0);
-    });
+    };
+    on_served_ranks(3, ask, service);
     CHECK(on_devices == (on_device ? 2 : 0));
   }
 }
 
 TEST_CASE("a rank that cannot read its words says why, and the others are served on") {
   const Network network = rotation(5, {1, 2});
-  on_ranks(3, [&](Ranks& ranks) {
-    RankService service;
-    service.sampler = [&](bool device) -> SampleWords {
-      if (device && ranks.rank() == 2) throw SystemError("no device on rank 2");
+  const auto service = [](const Ranks& ranks) {
+    return RankService{.sampler = [rank = ranks.rank()](bool device) -> SampleWords {
+      if (device && rank == 2) throw SystemError("no device on rank 2");
       return sample_from;
-    };
-    if (ranks.rank() != 0) {
-      serve(ranks, service);
-      return;
-    }
+    }};
+  };
+  const auto ask = [&](Ranks& ranks) {
     const SampleOptions options = options_of({10}, 5);
     CHECK_THROWS_WITH_AS(ManyPlace(ranks, {}, {}, true).sample(network, Precision::kFp32, options),
                          "no device on rank 2", SystemError);
     CHECK(ManyPlace(ranks, {}).sample(network, Precision::kFp32, options) ==
           sample(network, Precision::kFp32, options));
-    release(ranks, 0);
-  });
+  };
+  on_served_ranks(3, ask, service);
 }
 
 TEST_CASE("whole words of a comparison end as with one process, right or wrong in any word") {
@@ -269,19 +263,12 @@ TEST_CASE("whole words of a comparison end as with one process, right or wrong i
       CAPTURE(ones);
       CAPTURE(words);
       CAPTURE(size);
-      on_ranks(size, [&](Ranks& ranks) {
-        if (ranks.rank() != 0) {
-          serve(ranks);
-          return;
-        }
-        {
-          const SharedComparison shared =
-              compare_on_ranks(ranks, compared.machine, compared.automaton, words, length, 1, 1);
-          LongComparisonState state = shared.here->start();
-          while (!shared.here->is_done(state)) shared.read(state, [] {});
-          CHECK(state == wanted);
-        }
-        release(ranks, 0);
+      on_served_ranks(size, [&](Ranks& ranks) {
+        const SharedComparison shared =
+            compare_on_ranks(ranks, compared.machine, compared.automaton, words, length, 1, 1);
+        LongComparisonState state = shared.here->start();
+        while (!shared.here->is_done(state)) shared.read(state, [] {});
+        CHECK(state == wanted);
       });
     }
   }
@@ -293,37 +280,23 @@ TEST_CASE("a comparison that was left in a word is gone on with by ranks") {
   LongComparisonState begun = alone.start();
   while (begun.word < 1 || begun.position == 0) alone.read_piece(begun);
   const LongComparisonState wanted = by_one_process(compared, 4, 200'000);
-  on_ranks(3, [&](Ranks& ranks) {
-    if (ranks.rank() != 0) {
-      serve(ranks);
-      return;
-    }
-    {
-      const SharedComparison shared = compare_on_ranks(ranks, compared.machine, compared.automaton, 4, 200'000, 1, 1);
-      LongComparisonState state = begun;
-      while (!shared.here->is_done(state)) shared.read(state, [] {});
-      CHECK(state == wanted);
-    }
-    release(ranks, 0);
+  on_served_ranks(3, [&](Ranks& ranks) {
+    const SharedComparison shared = compare_on_ranks(ranks, compared.machine, compared.automaton, 4, 200'000, 1, 1);
+    LongComparisonState state = begun;
+    while (!shared.here->is_done(state)) shared.read(state, [] {});
+    CHECK(state == wanted);
   });
 }
 
 TEST_CASE("an interrupt between words leaves the comparison where it was") {
   const Compared compared = wrong_after(60);
-  on_ranks(2, [&](Ranks& ranks) {
-    if (ranks.rank() != 0) {
-      serve(ranks);
-      return;
-    }
-    {
-      const SharedComparison shared = compare_on_ranks(ranks, compared.machine, compared.automaton, 50, 100, 1, 1);
-      LongComparisonState state = shared.here->start();
-      const LongComparisonState before = state;
-      CHECK_THROWS_AS(shared.read(state, [] { throw Interrupted("interrupted"); }), Interrupted);
-      CHECK(state == before);
-      shared.read(state, [] {});
-      CHECK(state.word == 50);
-    }
-    release(ranks, 0);
+  on_served_ranks(2, [&](Ranks& ranks) {
+    const SharedComparison shared = compare_on_ranks(ranks, compared.machine, compared.automaton, 50, 100, 1, 1);
+    LongComparisonState state = shared.here->start();
+    const LongComparisonState before = state;
+    CHECK_THROWS_AS(shared.read(state, [] { throw Interrupted("interrupted"); }), Interrupted);
+    CHECK(state == before);
+    shared.read(state, [] {});
+    CHECK(state.word == 50);
   });
 }

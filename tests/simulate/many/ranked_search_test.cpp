@@ -265,13 +265,11 @@ TEST_CASE("two jobs do not work on one folder") {
 
 TEST_CASE("ranks that serve a place prove what rank 0 asks, one network after another") {
   const Network networks[] = {rotation(12, all_residues(12)), symmetric(4, 3, Swap::kMap), flip_flop_toggle()};
-  on_ranks(3, [&](Ranks& ranks) {
-    if (ranks.rank() != 0) return void(serve(ranks));
+  on_served_ranks(3, [&](Ranks& ranks) {
     const ManyPlace place(ranks, {});
     for (const Network& network : networks) {
       const CertifyOptions options = in(Precision::kBf16);
       CHECK(text_of(place.search_pairs(network, options)) == text_of(certify_reachable_set(network, options)));
     }
-    release(ranks, 0);
   });
 }

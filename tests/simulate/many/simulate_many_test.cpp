@@ -133,15 +133,10 @@ TEST_CASE("the ranks are sent the certificate and the model, and find what rank 
   for (const auto& [name, network, certificate] : sample_certificates()) {
     if (!has_shares(certificate)) continue;
     CAPTURE(name);
-    on_ranks(3, [&, &network = network, &certificate = certificate](Ranks& ranks) {
-      if (ranks.rank() != 0) {
-        serve(ranks);
-        return;
-      }
+    on_served_ranks(3, [&, &network = network, &certificate = certificate](Ranks& ranks) {
       const Recheck alone = recheck(certificate, network), found = check_on_ranks(ranks, certificate, network, {});
       CHECK(found.established);
       CHECK(found.finding == alone.finding);
-      release(ranks, 0);
     });
   }
 }

@@ -11,6 +11,7 @@
 #include <thread>
 #include <variant>
 
+#include "krohn/simulate/many/many_place.h"
 #include "krohn/simulate/many/ranks.h"
 #include "tests/simulate/hand_built.h"
 #include "tests/simulate/proving.h"
@@ -118,6 +119,20 @@ inline void on_ranks(unsigned size, const std::function<void(Ranks&)>& work) {
     });
   threads.clear();
   if (thrown) std::rethrow_exception(thrown);
+}
+
+/// Rank 0 works; the others serve it, with what `service` gives them, until they are released with its status.
+inline void on_served_ranks(unsigned size, const std::function<void(Ranks&)>& work,
+                            const std::function<RankService(const Ranks&)>& service = {}) {
+  constexpr int kStatus = 5;
+  on_ranks(size, [&](Ranks& ranks) {
+    if (ranks.rank() == 0) {
+      work(ranks);
+      release(ranks, kStatus);
+    } else if (serve(ranks, service ? service(ranks) : RankService{}) != kStatus) {
+      std::terminate();
+    }
+  });
 }
 
 // Searches of pairs on threads as ranks, and all that is said of one.

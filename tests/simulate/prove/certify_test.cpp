@@ -20,17 +20,6 @@ namespace {
 
 constexpr Precision kPrecisions[] = {Precision::kFp64, Precision::kFp32, Precision::kFp16, Precision::kBf16};
 
-/// The network is wrong on the word, and right on all its beginnings.
-void check_fails_on(const Network& network, const Word& word, ArithmeticName arithmetic) {
-  const auto evaluator = reference_evaluator(network, arithmetic);
-  State state = network.automaton.initial();
-  for (std::size_t t = 0; t < word.size(); ++t) {
-    state = network.automaton.next(state, word[t]);
-    const bool last = t + 1 == word.size();
-    REQUIRE((evaluator->step(word[t]) == state) != last);
-  }
-}
-
 }  // namespace
 
 TEST_CASE("rotations: the figures of MATH.md §5") {
@@ -65,15 +54,13 @@ TEST_CASE("rotations: the figures of MATH.md §5") {
     CHECK(certificate.is_shortest());
     REQUIRE(certificate.failing_word());
     CHECK(certificate.failing_word()->size() == figure);
-    check_fails_on(network, *certificate.failing_word(), arithmetic);
+    check_fails_on(*reference_evaluator(network, arithmetic), network.automaton, *certificate.failing_word());
   }
 }
 
 TEST_CASE("a rotation block and its dense 2×2 matrix are one arithmetic") {
   const Network network = rotation(10, all_residues(10));
-  CertifyOptions dense = in(Precision::kBf16);
-  dense.form = Form::kDense;
-  const Certificate certificate = certify(network, dense);
+  const Certificate certificate = certify(network, in(Precision::kBf16, 20'000'000, {}, Form::kDense));
   CHECK(certificate.form == Form::kDense);
   CHECK((certificate.claim == certify(network, in(Precision::kBf16)).claim));
 }
@@ -124,9 +111,7 @@ TEST_CASE("the search is the plain search over replayed words") {
   for (const Network& network : networks)
     for (const Precision precision : {Precision::kBf16, Precision::kFp16})
       for (const Form form : {Form::kStructured, Form::kDense}) {
-        CertifyOptions options = in(precision, 400);
-        options.form = form;
-        const Certificate certificate = certify_reachable_set(network, options);
+        const Certificate certificate = certify_reachable_set(network, in(precision, 400, {}, form));
         const ReplayedSearch plain = replayed_search(network, precision, form, 400);
         CHECK(plain.ended == (certificate.is<Proved>()));
         CHECK(plain.failing_word.has_value() == (certificate.is<Refuted>()));
@@ -303,18 +288,6 @@ TEST_CASE("a network that is not its own automaton is held against a language in
 
 // Long words on which a network fails: what is found is wrong at its last letter and nowhere before.
 
-namespace {
-
-/// A counter modulo m whose letter turns too far by so many thousandths of a step.
-Network turning_too_far(std::uint32_t m, std::int64_t thousandths) {
-  Network network = rotation(m, {0, 1});
-  network.layers[0].transitions[1].a =
-      RotationBlocks{{{false, Turn{1000 + thousandths, 1000 * static_cast<std::int64_t>(m)}.normalised()}}};
-  return network;
-}
-
-}  // namespace
-
 TEST_CASE("a rotation that drifts is wrong after as many turns as the drift says") {
   for (const std::int64_t thousandths : {40, 10, 2}) {
     CAPTURE(thousandths);
@@ -329,12 +302,7 @@ TEST_CASE("a rotation that drifts is wrong after as many turns as the drift says
     CHECK(word->size() >= turns);
     CHECK(word->size() <= turns + 2);
     CHECK(letters <= limits.long_letters);
-    const auto evaluator = make_evaluator(network, Precision::kFp32);
-    State state = network.automaton.initial();
-    for (std::size_t t = 0; t < word->size(); ++t) {
-      state = network.automaton.next(state, (*word)[t]);
-      CHECK((evaluator->step((*word)[t]) == state) == (t + 1 < word->size()));
-    }
+    check_fails_on(*make_evaluator(network, Precision::kFp32), network.automaton, *word);
   }
 }
 
@@ -430,10 +398,5 @@ TEST_CASE("a block that starts at an H_0 far from its codeword is not one that s
   else
     CHECK(certificate.length() < 17);
   const Letter last = network.automaton.letters() - 2;  // the strongest shear
-  const auto evaluator = reference_evaluator(network, options.arithmetic);
-  State state = network.automaton.initial();
-  for (int t = 1; t <= 17; ++t) {
-    state = network.automaton.next(state, last);
-    CHECK((evaluator->step(last) == state) == (t < 17));
-  }
+  check_fails_on(*reference_evaluator(network, options.arithmetic), network.automaton, Word(17, last));
 }

@@ -329,19 +329,13 @@ TEST_CASE("replayed words meet every transition, and no more letters than allowe
 
 TEST_CASE("replay finds the letter where a false proof breaks") {
   // 250 letters of the famous word would be needed for Z_5; a network that turns a twentieth too far breaks sooner.
-  Network network = rotation(5, {0, 1});
-  network.layers[0].transitions[1].a = RotationBlocks{{{false, Turn{21, 100}.normalised()}}};
+  const Network network = turning_too_far(5, 50);
   Certificate forged{.claim = Proved{}};
   std::uint64_t letters = 0;
   const auto wrong = replay(network, forged, 100'000, letters);
   REQUIRE(wrong);
   CHECK(letters <= 100'000);
-  const auto evaluator = make_evaluator(network, forged.arithmetic);
-  State state = network.automaton.initial();
-  for (std::size_t t = 0; t < wrong->size(); ++t) {
-    state = network.automaton.next(state, (*wrong)[t]);
-    CHECK((evaluator->step((*wrong)[t]) == state) == (t + 1 < wrong->size()));
-  }
+  check_fails_on(*make_evaluator(network, forged.arithmetic), network.automaton, *wrong);
   forged.claim = ProvedUpTo{wrong->size() > 3 ? 3U : 1U};
   letters = 0;
   CHECK_FALSE(replay(network, forged, 100'000, letters));  // nothing longer was claimed
@@ -645,36 +639,30 @@ TEST_CASE("a wrong answer to the empty word refutes, by search and by random wor
 }
 
 TEST_CASE("a run through states finds the letter that a run through the network finds") {
-  // A line of 30 states, and a network of it that leaves the line at its end.
-  constexpr State kStates = 30;
-  std::vector<State> line, astray;
-  for (State q = 0; q < kStates; ++q) {
-    line.insert(line.end(), {q + 1 < kStates ? q + 1 : q, 0});
-    astray.insert(astray.end(), {q + 1 < kStates ? q + 1 : 0, 0});
-  }
-  Network network = one_hot(automaton(2, astray));
-  network.automaton = automaton(2, line);
-  Question question{.subject = &network, .how = {.max_pairs = 5, .long_letters = 0}};
+  // A line of states, and a network of it that leaves the line at its end.
+  Question question{.how = {.max_pairs = 5, .long_letters = 0}};
+  const auto of_line = [&](State states, std::uint64_t length, RandomTest::Through through) {
+    std::vector<State> line, astray;
+    for (State q = 0; q < states; ++q) {
+      line.insert(line.end(), {q + 1 < states ? q + 1 : q, 0});
+      astray.insert(astray.end(), {q + 1 < states ? q + 1 : 0, 0});
+    }
+    Network network = one_hot(automaton(2, astray));
+    network.automaton = automaton(2, line);
+    question.subject = &network;
+    question.random.length = length;
+    question.random.seed = 7;
+    question.random.through = through;
+    return std::pair{verify(question), network};
+  };
   // Seldom are 30 letters the same: the failing word is too long to print, and named by its seed.
-  question.random.length = 10'000'000;
-  question.random.seed = 7;
-  question.random.through = RandomTest::Through::kStates;
-  const ModelVerdict none = verify(question);
+  const ModelVerdict none = of_line(30, 10'000'000, RandomTest::Through::kStates).first;
   CHECK(none.certificate.is<ProvedUpTo>());
   REQUIRE(none.through_states);
   CHECK_FALSE(none.through_states->failing_at);
-  // After 12 letters they are.
-  std::vector<State> short_line, short_astray;
-  for (State q = 0; q < 12; ++q) {
-    short_line.insert(short_line.end(), {q + 1 < 12 ? q + 1 : q, 0});
-    short_astray.insert(short_astray.end(), {q + 1 < 12 ? q + 1 : 0, 0});
-  }
-  network = one_hot(automaton(2, short_astray));
-  network.automaton = automaton(2, short_line);
-  question.random.length = 100'000;
-  const ModelVerdict through = verify(question);
-  question.random.through = RandomTest::Through::kNetwork;
-  const ModelVerdict letters = verify(question);
+  // 12 are.
+  const auto [through, network] = of_line(12, 100'000, RandomTest::Through::kStates);
+  const ModelVerdict letters = of_line(12, 100'000, RandomTest::Through::kNetwork).first;
   REQUIRE(through.certificate.is<Refuted>());
   REQUIRE(through.through_states);
   CHECK(through.certificate.failing_word() == letters.certificate.failing_word());

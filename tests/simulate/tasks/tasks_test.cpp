@@ -2,9 +2,12 @@
 #include "krohn/groups/names/named_group.h"
 #include "krohn/groups/permutations/permutation_group.h"
 #include "krohn/simulate/tasks/task.h"
+#include "tests/automata/calculator.h"
 #include "tests/testing.h"
 
 using namespace krohn;
+using krohn::test::Calculator;
+using krohn::test::left_to_right;
 
 namespace {
 
@@ -134,57 +137,6 @@ std::string target_name(const Task& task, const TaskToken& token) {
 std::string only_target(const Task& task, const std::vector<TaskToken>& sample, std::size_t position) {
   for (std::size_t t = 0; t < sample.size(); ++t) CHECK(sample[t].target.has_value() == (t == position));
   return target_name(task, sample[position]);
-}
-
-long wrap(long value, long modulus) { return ((value % modulus) + modulus) % modulus; }
-
-/// expr := term ((+|-) term)*, term := factor (* factor)*, factor := number | - factor | ( expr ), on tokens.
-class Calculator {
- public:
-  Calculator(std::vector<std::string> tokens, long modulus) : tokens_(std::move(tokens)), modulus_(modulus) {}
-  long evaluate() {
-    const long value = expression();
-    CHECK(at_ == tokens_.size());
-    return value;
-  }
-
- private:
-  bool next_is(const std::string& token) const { return at_ < tokens_.size() && tokens_[at_] == token; }
-  long expression() {
-    long value = term();
-    while (next_is("+") || next_is("-")) value = tokens_[at_++] == "+" ? value + term() : value - term();
-    return wrap(value, modulus_);
-  }
-  long term() {
-    long value = factor();
-    while (next_is("*")) {
-      ++at_;
-      value = wrap(value * factor(), modulus_);
-    }
-    return value;
-  }
-  long factor() {
-    REQUIRE(at_ < tokens_.size());
-    const std::string token = tokens_[at_++];
-    if (token == "-") return -factor();
-    if (token != "(") return std::stol(token);
-    const long value = expression();
-    CHECK(next_is(")"));
-    ++at_;
-    return value;
-  }
-  std::vector<std::string> tokens_;
-  long modulus_;
-  std::size_t at_ = 0;
-};
-
-long left_to_right(const std::vector<std::string>& tokens, long modulus) {
-  long value = std::stol(tokens[0]);
-  for (std::size_t i = 1; i < tokens.size(); i += 2) {
-    const long right = std::stol(tokens[i + 1]);
-    value = wrap(tokens[i] == "+" ? value + right : tokens[i] == "-" ? value - right : value * right, modulus);
-  }
-  return value;
 }
 
 std::vector<std::string> slice(const std::vector<std::string>& items, std::size_t first, std::size_t last) {

@@ -32,70 +32,58 @@ TEST_CASE("learning rates by step") {
   CHECK_THROWS_WITH_AS(parse_schedule("linear"), doctest::Contains("cosine"), InputError);
 }
 
-TEST_CASE("steps are those of AdamW's definition") {
-  const OptimiserOptions options{.learning_rate = 0.01, .weight_decay = 0.3, .clip = 1.5};
-  std::vector<float> parameters = {1, -2, 3};
-  AdamW optimiser(3);
-  std::vector<double> mean(3, 0), square(3, 0), expected = {1, -2, 3};
-  for (int step = 1; step <= 20; ++step) {
-    const std::vector<float> gradient = {std::sin(static_cast<float>(step)), 2, -0.5f * static_cast<float>(step % 3)};
-    double norm = 0;
-    for (const float g : gradient) norm += double{g} * g;
-    const double scale = std::min(1.0, options.clip / std::sqrt(norm));
-    for (std::size_t i = 1; i < 3; ++i) {  // the first is not trained
-      const double g = scale * gradient[i];
-      mean[i] = 0.9 * mean[i] + 0.1 * g;
-      square[i] = 0.999 * square[i] + 0.001 * g * g;
-      expected[i] *= 1 - options.learning_rate * options.weight_decay;
-      expected[i] -= options.learning_rate * mean[i] / (1 - std::pow(0.9, step)) /
-                     std::sqrt(square[i] / (1 - std::pow(0.999, step)));
+TEST_CASE("steps are those of Adam's definition, with a decay beside the step or in the clipped gradient") {
+  using Gradient = std::vector<float>;
+  struct Fact {
+    OptimiserOptions options;
+    std::vector<float> parameters;
+    std::size_t first;  ///< those before it are not trained
+    std::function<Gradient(float step)> gradient;
+  };
+  for (const auto& [options, start, first, gradient_of] : std::vector<Fact>{
+           {{.learning_rate = 0.01, .weight_decay = 0.3, .clip = 1.5},
+            {1, -2, 3},
+            1,
+            [](float step) {
+              return Gradient{std::sin(step), 2, -0.5F * std::fmod(step, 3.F)};
+            }},
+           {{.learning_rate = 0.01, .coupled_decay = 0.2, .clip = 1},
+            {1, -2},
+            0,
+            [](float) {
+              return Gradient{3, -4};
+            }},
+           // As small as ε, as PyTorch has them: before the correction of the square ε is a fifth of the step and less.
+           {{.learning_rate = 0.01}, {0, 0}, 0, [](float) {
+              return Gradient{1e-8F, 3e-7F};
+            }}}) {
+    CAPTURE(options.clip);
+    const std::size_t count = start.size();
+    std::vector<float> parameters = start;
+    AdamW optimiser(count);
+    std::vector<double> mean(count, 0), square(count, 0), expected(start.begin(), start.end());
+    for (int step = 1; step <= 20; ++step) {
+      const Gradient gradient = gradient_of(static_cast<float>(step));
+      double norm = 0;
+      for (const float g : gradient) norm += double{g} * g;
+      const double scale = options.clip > 0 ? std::min(1.0, options.clip / std::sqrt(norm)) : 1;
+      for (std::size_t i = first; i < count; ++i) {
+        const double g = scale * gradient[i] + options.coupled_decay * expected[i];
+        mean[i] = 0.9 * mean[i] + 0.1 * g;
+        square[i] = 0.999 * square[i] + 0.001 * g * g;
+        expected[i] *= 1 - options.learning_rate * options.weight_decay;
+        expected[i] -= options.learning_rate * mean[i] / (1 - std::pow(0.9, step)) /
+                       (std::sqrt(square[i] / (1 - std::pow(0.999, step))) + 1e-8);
+      }
+      CHECK(optimiser.step(options, static_cast<std::uint64_t>(step), first, gradient, parameters));
+      for (std::size_t i = 0; i < count; ++i) CHECK(parameters[i] == doctest::Approx(expected[i]).epsilon(1e-5));
     }
-    CHECK(optimiser.step(options, static_cast<std::uint64_t>(step), 1, gradient, parameters));
-    for (std::size_t i = 0; i < 3; ++i) CHECK(parameters[i] == doctest::Approx(expected[i]).epsilon(1e-5));
+    const std::vector<float> before = parameters;
+    CHECK(!optimiser.step(options, 21, first, Gradient(count, NAN), parameters));
+    CHECK(parameters == before);
   }
-  CHECK(!optimiser.step(options, 21, 1, std::vector<float>{NAN, 0, 0}, parameters));
-  CHECK(parameters[1] == doctest::Approx(expected[1]).epsilon(1e-5));
-}
-
-TEST_CASE("where gradients are as small as epsilon, steps are PyTorch's") {
-  const OptimiserOptions options{.learning_rate = 0.01};
-  AdamW optimiser(2);
-  std::vector<float> parameters = {0, 0};
-  std::vector<double> expected = {0, 0}, otherwise = {0, 0}, mean(2, 0), square(2, 0);
-  const std::vector<float> gradient = {1e-8F, 3e-7F};
-  for (int step = 1; step <= 10; ++step) {
-    for (std::size_t i = 0; i < 2; ++i) {
-      mean[i] = 0.9 * mean[i] + 0.1 * gradient[i];
-      square[i] = 0.999 * square[i] + 0.001 * gradient[i] * gradient[i];
-      const double mean_hat = mean[i] / (1 - std::pow(0.9, step)), correction = 1 - std::pow(0.999, step);
-      expected[i] -= options.learning_rate * mean_hat / (std::sqrt(square[i] / correction) + 1e-8);
-      otherwise[i] -= options.learning_rate * mean_hat * std::sqrt(correction) / (std::sqrt(square[i]) + 1e-8);
-    }
-    CHECK(optimiser.step(options, static_cast<std::uint64_t>(step), 0, gradient, parameters));
-    for (std::size_t i = 0; i < 2; ++i) CHECK(parameters[i] == doctest::Approx(expected[i]).epsilon(1e-5));
-  }
-  CHECK(std::abs(otherwise[0] / expected[0]) < 0.2);  // ε before the correction is another optimiser here
   CHECK(corrected_epsilon(1) == doctest::Approx(1e-8 * std::sqrt(0.001)).epsilon(1e-4));
   CHECK(corrected_epsilon(100'000) == 1e-8F);
-}
-
-TEST_CASE("a coupled decay is added to the clipped gradient, as torch.optim.Adam does") {
-  const OptimiserOptions options{.learning_rate = 0.01, .coupled_decay = 0.2, .clip = 1};
-  std::vector<float> parameters = {1, -2};
-  AdamW optimiser(2);
-  std::vector<double> mean(2, 0), square(2, 0), expected = {1, -2};
-  for (int step = 1; step <= 20; ++step) {
-    const std::vector<float> gradient = {3, -4};  // of norm 5, so a fifth of it
-    for (std::size_t i = 0; i < 2; ++i) {
-      const double g = gradient[i] / 5.0 + 0.2 * expected[i];
-      mean[i] = 0.9 * mean[i] + 0.1 * g;
-      square[i] = 0.999 * square[i] + 0.001 * g * g;
-      expected[i] -= options.learning_rate * mean[i] / (1 - std::pow(0.9, step)) /
-                     (std::sqrt(square[i] / (1 - std::pow(0.999, step))) + 1e-8);
-    }
-    CHECK(optimiser.step(options, static_cast<std::uint64_t>(step), 0, gradient, parameters));
-    for (std::size_t i = 0; i < 2; ++i) CHECK(parameters[i] == doctest::Approx(expected[i]).epsilon(1e-5));
-  }
 }
 
 TEST_CASE("a coupled decay moves every parameter as the gradient with the decay in it does, bit for bit") {
@@ -372,6 +360,9 @@ TEST_CASE("a run that is interrupted after any step ends as one that is not, bit
           *task, model, options, [&] { ++more; }, kept);
       CHECK(more == whole.record.steps - stop);
       check_same(gone_on, whole);
+      TrainOptions other = options;
+      other.words = 9;
+      CHECK_THROWS_WITH_AS(train_run(*task, model, other, {}, kept), doctest::Contains("run-"), InputError);
     }
     std::filesystem::remove_all(place.path());
     std::filesystem::create_directories(place.path());

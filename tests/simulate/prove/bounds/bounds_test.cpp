@@ -12,6 +12,7 @@
 #include "krohn/simulate/prove/bounds/bounds.h"
 #include "krohn/simulate/prove/certify.h"
 #include "krohn/simulate/prove/pairs/pair_search.h"
+#include "tests/simulate/formed_networks.h"
 #include "tests/simulate/hand_built.h"
 #include "tests/simulate/proving.h"
 #include "tests/simulate/random_networks.h"
@@ -53,6 +54,41 @@ Network line(double initial, const std::vector<std::pair<double, double>>& lette
 bool bounds_prove(const Network& network, ArithmeticName arithmetic = Precision::kFp64) {
   const auto certificate = certify_bounds(network, in(arithmetic));
   return certificate && certificate->certificate.is<Proved>();
+}
+
+/// The plane turned by m-ths of a turn, at this distance from 0.
+Network rotation_at(std::uint32_t m, double radius) {
+  Network network = rotation(m, {1});
+  network.layers[0].initial *= radius;
+  for (Eigen::MatrixXd& codeword : network.layers[0].decoder.codewords) codeword *= radius;
+  return network;
+}
+
+Network rotation_by_all(std::uint32_t m) { return rotation(m, all_residues(m)); }
+
+Certificate claimed(const LinearHorizon& horizon, ArithmeticName arithmetic) {
+  Certificate certificate{.claim = ProvedUpTo{horizon.length}, .arithmetic = arithmetic, .method = "linear horizon"};
+  certificate.proof = horizon;
+  return certificate;
+}
+
+/// Another program establishes the horizon, also out of its file, and neither `greater` nor with a wrong table.
+void check_recheck(const LinearHorizon& horizon, ArithmeticName arithmetic, const Network& network,
+                   std::uint64_t greater) {
+  const auto is_established = [&](const LinearHorizon& other) {
+    return recheck(claimed(other, arithmetic), network).established;
+  };
+  CHECK(is_established(horizon));
+  const Certificate certificate = claimed(horizon, arithmetic);
+  CHECK(parse_certificate(format_certificate(certificate, network), "text", network).proof == certificate.proof);
+  LinearHorizon longer = horizon;
+  longer.length = greater;
+  CHECK_FALSE(is_established(longer));
+  for (std::size_t move = 0; move < horizon.table.moves.size(); ++move) {
+    LinearHorizon swapped = horizon;
+    std::swap(swapped.table.next[move][0], swapped.table.next[move][1]);
+    CHECK_FALSE(is_established(swapped));
+  }
 }
 
 }  // namespace
@@ -133,18 +169,13 @@ TEST_CASE("blocks of every length, from H_0 at every distance: snapping is prove
 }
 
 TEST_CASE("scales: a linear horizon is claimed where the decoder's squares are far from the ends of fp64") {
-  for (const auto& [exponent, claimed] :
+  for (const auto& [exponent, claimed_there] :
        {std::pair{-299, true}, {-301, false}, {-540, false}, {298, true}, {300, false}, {520, false}, {0, true}}) {
     CAPTURE(exponent);
-    Network network = rotation(5, {1});
-    const double scale = std::ldexp(1, exponent);
-    network.layers[0].initial *= scale;
-    for (Eigen::MatrixXd& codeword : network.layers[0].decoder.codewords) codeword *= scale;
+    const Network network = rotation_at(5, std::ldexp(1, exponent));
     const auto horizon = linear_horizon(network, Precision::kFp64, Form::kStructured);
-    CHECK(horizon.has_value() == claimed);
-    if (!horizon) continue;
-    Certificate certificate{.claim = ProvedUpTo{horizon->length}, .arithmetic = Precision::kFp64, .proof = *horizon};
-    CHECK(recheck(certificate, network).established);
+    CHECK(horizon.has_value() == claimed_there);
+    if (horizon) CHECK(recheck(claimed(*horizon, Precision::kFp64), network).established);
   }
 }
 
@@ -154,16 +185,13 @@ TEST_CASE("next to overflow: what a linear horizon claims can be established, or
     for (const double radius : {16'000.0, 22'000.0, 23'100.0, 23'200.0, 32'760.0, 46'000.0, 60'000.0, 65'504.0}) {
       CAPTURE(m);
       CAPTURE(radius);
-      Network network = rotation(m, {1});
-      network.layers[0].initial *= radius;
-      for (Eigen::MatrixXd& codeword : network.layers[0].decoder.codewords) codeword *= radius;
+      const Network network = rotation_at(m, radius);
       const auto horizon = linear_horizon(network, Precision::kFp16, Form::kStructured);
       (horizon ? claims : refusals) += 1;
       if (!horizon) continue;
       const Certificate searched = certify_reachable_set(network, in(Precision::kFp16));
       CHECK((!searched.is<Refuted>() || searched.failing_word()->size() > horizon->length));
-      Certificate certificate{.claim = ProvedUpTo{horizon->length}, .arithmetic = Precision::kFp16, .proof = *horizon};
-      CHECK(recheck(certificate, network).established);
+      CHECK(recheck(claimed(*horizon, Precision::kFp16), network).established);
     }
   CHECK(claims > 4);
   CHECK(refusals > 4);
@@ -251,30 +279,15 @@ std::uint64_t claimed_length(const Certificate& certificate) {
   return certificate.is<Proved>() ? UINT64_MAX : certificate.length();
 }
 
-/// A layer with one action of every structured form, all in four dimensions and two columns.
+/// A layer with one action of every structured form, with and without a B.
 Layer layer_of_all_forms(std::mt19937_64& random) {
   Layer layer;
-  layer.dimension = 4;
+  layer.dimension = 5;
   layer.columns = 2;
-  layer.initial = Eigen::MatrixXd::Zero(4, 2);
-  ReflectionProduct reflections{4, {}};
-  for (const auto& [i, j] : {std::pair{0, 1}, {1, 3}, {2, 3}})
-    reflections.factors.push_back(std::get<ReflectionProduct>(swap_matrix(4, i, j, Swap::kUnit)).factors[0]);
-  Reflection turned{.plane = 1, .angle = Turn{1, 7}, .beta = 1.5};
-  reflections.factors.push_back(turned);
-  const Eigen::MatrixXd dense = noise(random, 4, 4, 1);
-  std::vector<Matrix> forms{MapMatrix{Transformation::from_images({1, 1, 3, 1})},
-                            SignedPermutationMatrix{Permutation::from_images({2, 0, 1, 3}), {1, -1, 1, -1}},
-                            reflections,
-                            RotationBlocks{{{false, Turn{1, 5}}, {true, Turn{1, 2}}, {true, Turn{}}}},
-                            DiagonalMatrix{{0.3, -1, 0, 0.9}},
-                            ZeroMatrix{4},
-                            DenseMatrix{dense},
-                            BlockDiagonalMatrix{{dense.topLeftCorner(3, 3), dense.bottomRightCorner(1, 1)}},
-                            FactoredMatrix{4, {{0, 1}, {2}, {3, 1}}, {{0, 3}, {1, 2, 3}, {2}}, {0, 1, 2}}};
-  for (Matrix& form : forms) {
+  layer.initial = Eigen::MatrixXd::Zero(5, 2);
+  for (const Matrix& form : formed_networks::one_of_each_form(random)) {
     layer.transitions.push_back({form, {}});
-    layer.transitions.push_back({std::move(form), noise(random, 4, 2, 1)});
+    layer.transitions.push_back({form, noise(random, 5, 2, 1)});
   }
   return layer;
 }
@@ -333,8 +346,8 @@ TEST_CASE("one rounded step stays within its bound, for every form and arithmeti
         CAPTURE(action);
         CAPTURE(draw);
         const double size = std::ldexp(1.0, draw % 3 == 0 ? -12 : draw % 3 == 1 ? 0 : -60);
-        const Eigen::MatrixXd x = model->rounded(noise(random, 4, 2, size));
-        const Eigen::MatrixXd c = x + noise(random, 4, 2, size * 0x1p-4);
+        const Eigen::MatrixXd x = model->rounded(noise(random, 5, 2, size));
+        const Eigen::MatrixXd c = x + noise(random, 5, 2, size * 0x1p-4);
         std::vector<double> radii;
         for (Eigen::Index i = 0; i < x.size(); ++i) radii.push_back(std::fabs(x(i) - c(i)));
         const RoundingBound bound = model->rounding(action, c, radii, (x - c).norm() * (1 + 1e-12));
@@ -348,7 +361,7 @@ TEST_CASE("one rounded step stays within its bound, for every form and arithmeti
           allowed += bound.entries[i] * bound.entries[i];
         }
         CHECK(std::sqrt(moved) <= std::sqrt(allowed) + bound.earlier);
-        // And it is no idle bound: 4 dimensions, numbers below 4, at most 4 reflections.
+        // And it is no idle bound: 5 dimensions, numbers below 4, at most 2 reflections.
         const double unit = with_arithmetic(arithmetic, [](auto a) { return decltype(a)::unit_roundoff; });
         const double coarsest = arithmetic == ArithmeticName::tf32() ? 0x1p-11 : unit;
         CHECK(std::sqrt(allowed) + bound.earlier <= 200 * coarsest);
@@ -360,16 +373,16 @@ TEST_CASE("steps that round nothing have no error: gathers, signs and resets") {
   std::mt19937_64 random(3);
   const Layer layer = layer_of_all_forms(random);
   const auto model = make_step_model(layer, Precision::kBf16, Form::kStructured);
-  const std::vector<double> radii(8, 0.25);
-  const Eigen::MatrixXd c = model->rounded(noise(random, 4, 2, 1));
-  for (const Action action : {2U, 10U}) {  // the signed permutation and the zero matrix
+  const std::vector<double> radii(10, 0.25);
+  const Eigen::MatrixXd c = model->rounded(noise(random, 5, 2, 1));
+  for (const Action action : {2U, 12U}) {  // the signed permutation and the zero matrix
     const RoundingBound bound = model->rounding(action, c, radii, 1);
     for (const double entry : bound.entries) CHECK(entry == 0);
     CHECK(bound.earlier == 0);
   }
   CHECK(model->norm(0) == doctest::Approx(std::sqrt(3)));
   CHECK(model->norm(2) == 1);
-  CHECK(model->norm(10) == 0);
+  CHECK(model->norm(12) == 0);
 }
 
 TEST_CASE("weights that overflow are bounded by nothing") {
@@ -407,7 +420,7 @@ TEST_CASE("rotations: horizons reach the first-order ones and stay below the sho
         Fact{Precision::kFp32, 60, 0x1p-24, 0}}) {
     CAPTURE(to_string(precision));
     CAPTURE(m);
-    const auto bound = certify_bounds(rotation(m, all_residues(m)), in(precision));
+    const auto bound = certify_bounds(rotation_by_all(m), in(precision));
     REQUIRE(bound);
     CHECK(bound->certificate.is<ProvedUpTo>());
     CHECK(bound->certificate.method == "horizon bound");
@@ -557,25 +570,10 @@ TEST_CASE("random networks: every claim is confirmed by exhaustive search") {
 
 // Linear horizons: claimed by one program, established by another in rational arithmetic, and never past a failing
 // word.
-
-namespace {
-
-Network rotation_by_all(int m) {
-  return build_rotation(named_language("Z" + std::to_string(m), LanguageOptions{.generators = "all"}));
-}
-
-Certificate claimed(const LinearHorizon& horizon, ArithmeticName arithmetic) {
-  Certificate certificate{.claim = ProvedUpTo{horizon.length}, .arithmetic = arithmetic, .method = "linear horizon"};
-  certificate.proof = horizon;
-  return certificate;
-}
-
-}  // namespace
-
 TEST_CASE("horizons of rotations lie below the shortest failing word, and are established") {
   struct Fact {
     ArithmeticName arithmetic;
-    int m;
+    std::uint32_t m;
     std::uint64_t least, failing;  ///< 0: not known
   };
   for (const Fact& fact : {Fact{Precision::kBf16, 5, 20, 249},
@@ -595,25 +593,15 @@ TEST_CASE("horizons of rotations lie below the shortest failing word, and are es
     CertifyOptions options = in(fact.arithmetic, 1000);
     options.long_letters = 0;  // the length of the search is asked for
     CHECK(horizon->length <= std::max<std::uint64_t>(certify(network, options).length(), fact.failing));
-    Certificate certificate = claimed(*horizon, fact.arithmetic);
-    CHECK(recheck(certificate, network).established);
-    const std::string text = format_certificate(certificate, network);
-    CHECK(parse_certificate(text, "text", network).proof == certificate.proof);
-
-    // Forged: a greater length, a length that the proof does not have, another arithmetic, a wrong table.
-    LinearHorizon greater = *horizon;
     // Bounds of double's own rounding, computed in double, leave a margin that rational arithmetic does not need.
-    greater.length = fact.arithmetic == ArithmeticName(Precision::kFp64) ? 10 * greater.length
-                                                                         : greater.length + greater.length / 50 + 2;
-    CHECK_FALSE(recheck(claimed(greater, fact.arithmetic), network).established);
+    const std::uint64_t length = horizon->length;
+    check_recheck(*horizon, fact.arithmetic, network,
+                  fact.arithmetic == ArithmeticName(Precision::kFp64) ? 10 * length : length + length / 50 + 2);
+    // Forged: a length that the proof does not have, another arithmetic, a move twice, another start.
+    Certificate certificate = claimed(*horizon, fact.arithmetic);
     certificate.claim = ProvedUpTo{certificate.length() + 1};
     CHECK_FALSE(recheck(certificate, network).established);
     CHECK_FALSE(recheck(claimed(*horizon, ArithmeticName::accumulated_in_fp32(Precision::kBf16)), network).established);
-    for (std::size_t move = 0; move < horizon->table.moves.size(); ++move) {
-      LinearHorizon swapped = *horizon;
-      std::swap(swapped.table.next[move][0], swapped.table.next[move][1]);
-      CHECK_FALSE(recheck(claimed(swapped, fact.arithmetic), network).established);
-    }
     LinearHorizon twice = *horizon;
     twice.table.moves.push_back(twice.table.moves[0]);
     twice.table.next.push_back(twice.table.next[0]);
@@ -671,18 +659,7 @@ TEST_CASE("reflections by normalised keys, the paper's, hold up to a horizon bel
     CHECK(horizon->length >= fact.least);
     const Certificate searched = certify_reachable_set(network, in(fact.arithmetic, 3000));
     CHECK((!searched.is<Refuted>() || horizon->length < searched.failing_word()->size()));
-    const Certificate certificate = claimed(*horizon, fact.arithmetic);
-    CHECK(recheck(certificate, network).established);
-    CHECK(parse_certificate(format_certificate(certificate, network), "text", network).proof == certificate.proof);
-
-    LinearHorizon greater = *horizon;
-    greater.length *= 10;
-    CHECK_FALSE(recheck(claimed(greater, fact.arithmetic), network).established);
-    for (std::size_t move = 0; move < horizon->table.moves.size(); ++move) {
-      LinearHorizon swapped = *horizon;
-      std::swap(swapped.table.next[move][0], swapped.table.next[move][1]);
-      CHECK_FALSE(recheck(claimed(swapped, fact.arithmetic), network).established);
-    }
+    check_recheck(*horizon, fact.arithmetic, network, 10 * horizon->length);
     Network weaker = network;  // which half-projects where it should reflect
     for (Transition& transition : weaker.layers[0].transitions)
       if (auto* product = std::get_if<ReflectionProduct>(&transition.a))

@@ -16,22 +16,11 @@ CertifyOptions in(ArithmeticName arithmetic, const char* order, std::uint64_t ma
   return in(arithmetic, max_pairs, parse_order(order));
 }
 
-/// The network is wrong on the word in the order, and right on all its beginnings.
-void check_fails_on(const Network& network, const Word& word, ArithmeticName arithmetic, Order order) {
-  const auto evaluator = make_evaluator(network, arithmetic, Form::kStructured, order);
-  State state = network.automaton.initial();
-  for (std::size_t t = 0; t < word.size(); ++t) {
-    state = network.automaton.next(state, word[t]);
-    REQUIRE((evaluator->step(word[t]) == state) == (t + 1 < word.size()));
-  }
-}
-
-/// A counter modulo m whose rotation turns a little too far.
-Network inexact_rotation(std::uint32_t m, std::int64_t excess_in_thousandths) {
-  Network network = rotation(m, {0, 1});
-  network.layers[0].transitions[1].a =
-      RotationBlocks{{{false, Turn{1000 + excess_in_thousandths, 1000 * static_cast<std::int64_t>(m)}.normalised()}}};
-  return network;
+/// Refuted, on a word on which the network is wrong in the order, and right on all its beginnings.
+void check_refuted(const Network& network, const Certificate& certificate) {
+  REQUIRE(certificate.is<Refuted>());
+  const auto evaluator = make_evaluator(network, certificate.arithmetic, Form::kStructured, certificate.order);
+  check_fails_on(*evaluator, network.automaton, *certificate.failing_word());
 }
 
 }  // namespace
@@ -81,9 +70,8 @@ TEST_CASE("cascades with resets, and integers that grow, where words add them up
                               {Eigen::MatrixXd::Zero(2, 1)});
   CHECK(certify(network, in(Precision::kFp16, "sequential")).is<Proved>());
   const Certificate certificate = certify(network, in(Precision::kFp16, "scan"));
-  REQUIRE(certificate.is<Refuted>());
+  check_refuted(network, certificate);
   CHECK(certificate.is_shortest());
-  check_fails_on(network, *certificate.failing_word(), Precision::kFp16, certificate.order);
 }
 
 TEST_CASE(
@@ -160,7 +148,7 @@ TEST_CASE("the search is the trial of all words") {
         CAPTURE(std::string(order));
         CAPTURE(m);
         CAPTURE(excess);
-        const Network network = inexact_rotation(m, excess);
+        const Network network = turning_too_far(m, excess);
         const Certificate certificate = certify(network, in(Precision::kBf16, order));
         constexpr std::size_t kMax = 9;
         const std::size_t right = right_up_to(network, Precision::kBf16, parse_order(order), kMax);
@@ -187,9 +175,8 @@ TEST_CASE("chunks of reflections that round are searched word by word") {
   for (Transition& transition : contracting.layers[0].transitions)
     std::get<ReflectionProduct>(transition.a).factors[0].beta = 0.75;
   const Certificate refuted = certify(contracting, in(Precision::kBf16, "chunked:3"));
-  REQUIRE(refuted.is<Refuted>());
+  check_refuted(contracting, refuted);
   CHECK(refuted.failing_word()->size() == right_up_to(contracting, Precision::kBf16, parse_order("chunked:3"), 12) + 1);
-  check_fails_on(contracting, *refuted.failing_word(), Precision::kBf16, parse_order("chunked:3"));
 }
 
 TEST_CASE("what the search does not take is said") {

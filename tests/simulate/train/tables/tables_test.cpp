@@ -282,8 +282,6 @@ TEST_CASE("every cell of every table names a task and a model, at both scales an
             CHECK_NOTHROW(make_model<float>(cell.model, *task, 1));
         }
       }
-  CHECK_THROWS_WITH_AS(paper_scale("ebrahimi9"), doctest::Contains("ebrahimi1"), InputError);
-  CHECK_THROWS_WITH_AS(paper_scale("grazzi5", Recipe::kReleased), doctest::Contains("fan2"), InputError);
   CHECK_THROWS_WITH_AS(paper_scale("ebrahimi2-parity", Recipe::kNormalised), doctest::Contains("ebrahimi-figure2"),
                        InputError);
 }
@@ -778,46 +776,6 @@ TEST_CASE("words of a range of lengths: each length as often, counted as by hand
   }
   CHECK(targets == 400);
   CHECK(run.at.scaled == doctest::Approx(scaled(right / targets, 0.5)));
-}
-
-TEST_CASE("a run that is interrupted goes on within itself, bit for bit") {
-  struct Stop {};
-  const Scratch folder("interrupted-runs");
-  const auto task = make_task("modadd2");
-  TrainOptions training{.optimiser = {.steps = 60}};
-  const std::string model = "bilinear:diagonal,hidden=8,inputs=4", file = (folder / "run.checkpoint").string();
-  const TrainedRun whole = train_run(*task, model, training, {});
-  std::uint64_t steps = 0;
-  CHECK_THROWS_AS(train_run(
-                      *task, model, training,
-                      [&] {
-                        if (++steps == 25) throw Stop();
-                      },
-                      file),
-                  Stop);
-  REQUIRE(std::filesystem::exists(file));
-  const TrainedRun rest = train_run(
-      *task, model, training, [&] { ++steps; }, file);
-  CHECK(steps == 60);
-  CHECK(rest.record.steps == 60);
-  CHECK(std::ranges::equal(rest.model->parameters(), whole.model->parameters()));
-  CHECK(rest.record.validation_loss == whole.record.validation_loss);
-  training.words = 32;
-  CHECK_THROWS_WITH_AS(train_run(*task, model, training, {}, file), doctest::Contains("run.checkpoint"), InputError);
-
-  // In a folder of cells the checkpoint goes when the model is there.
-  Experiment cell = short_parity();
-  cell.seeds = {1};
-  ExperimentOptions options{.folder = folder.path().string(),
-                            .progress = [](std::uint64_t, std::uint64_t) { throw Stop(); }};
-  cell.training.optimiser.steps = 100;
-  CHECK_THROWS_AS(run_once(cell, 1e-2, 1, options), Stop);
-  const std::string path = model_path(options.folder, 1e-2, 1);
-  CHECK(std::filesystem::exists(path + ".checkpoint"));
-  options.progress = {};
-  CHECK(run_once(cell, 1e-2, 1, options).record.steps == 100);
-  CHECK(std::filesystem::exists(path));
-  CHECK(!std::filesystem::exists(path + ".checkpoint"));
 }
 
 TEST_CASE("trained on answers at every prefix, tested at the end") {
