@@ -112,7 +112,7 @@ struct Extraction {
   std::uint64_t questions = 0;  ///< words that the learner asked about
   std::uint64_t words = 0,
                 letters = 0;    ///< read to test the last guess, up to `length`, where it was not compared exactly
-  std::uint64_t all_up_to = 0;  ///< among them, all words of at most so many letters
+  std::uint64_t all_up_to = 0;  ///< every word of at most so many letters begins one of them
   std::uint64_t refuted_guesses = 0;
   /// The network's reachable states, when they are finitely many and all were compared. Then `beyond` is a shortest
   /// word of all, and where there is none, network and automaton agree on words of every length.

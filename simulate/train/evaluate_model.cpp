@@ -111,11 +111,11 @@ void read_group(WordGroup group, std::uint32_t words, ModelReader& reader, Model
 
 }  // namespace
 
-ProportionInterval confidence(std::uint64_t right, std::uint64_t all) {
+ProportionInterval confidence(double share, std::uint64_t all) {
   if (all == 0) return {};
-  const double z = 1.959963984540054, n = static_cast<double>(all), p = static_cast<double>(right) / n;
-  const double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
-  const double half = z / (1 + z * z / n) * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+  const double z = 1.959963984540054, n = static_cast<double>(all);
+  const double middle = (share + z * z / (2 * n)) / (1 + z * z / n);
+  const double half = z / (1 + z * z / n) * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
   return {std::max(0.0, middle - half), std::min(1.0, middle + half)};
 }
 

@@ -13,6 +13,12 @@
 
 namespace krohn {
 
+/// Wilson's score interval (1927) with 95 % confidence, for a share of `all` trials.
+struct ProportionInterval {
+  double low = 0, high = 1;
+};
+ProportionInterval confidence(double share, std::uint64_t all);
+
 /// Answers at one length.
 struct ModelAccuracy {
   std::uint64_t length = 0, words = 0;
@@ -21,13 +27,10 @@ struct ModelAccuracy {
   std::uint64_t not_finite = 0;          ///< answers that a logit which is not finite prevents; not counted on devices
 
   double accuracy() const { return static_cast<double>(right) / static_cast<double>(targets); }
-};
 
-/// Wilson's score interval (1927) for right of all, with 95 % confidence.
-struct ProportionInterval {
-  double low = 0, high = 1;
+  /// The interval of the accuracy, in which words count: several answers of one are not independent.
+  ProportionInterval interval() const { return confidence(accuracy(), words); }
 };
-ProportionInterval confidence(std::uint64_t right, std::uint64_t all);
 
 /// (accuracy − chance) / (1 − chance) (MATH.md §1); where there is one label alone, and chance is 1, the accuracy.
 double scaled(double accuracy, double chance);

@@ -59,6 +59,7 @@ TEST_CASE("a table says in what it is not the paper's, and counts as the paper d
   place.expect(0, line + "--recipe paper",
                {"No option is other than the paper's protocol at the paper's sizes has it.",
                 "rescaled where nothing is added", "The paper says neither which two rates nor how many steps",
+                "one seed, 21 (for two samples, seeds that do not draw both answers are passed over)",
                 "Counted as there: the best of all runs, by the test."});
   // The same models, measured as they are, by the other recipe: told apart in the one thing in which it differs.
   const json steady = json::parse(place.shell(line + "--json").out);
@@ -91,6 +92,14 @@ TEST_CASE("a table says in what it is not the paper's, and counts as the paper d
     }
     place.expect(2, line.substr(0, line.find("-o cells")) + "-o edited", {"not a cell of `krohn table`; delete it"});
   }
+}
+
+TEST_CASE("a table says which runs its figures leave out") {
+  const Workplace place("diverged");
+  place.expect(0,
+               "krohn table ebrahimi2-parity --only 'input-dependent, 2 words of 50' --seeds 2 --threads 1 "
+               "--scale small,steps=60 --lengths 10 -o cells",
+               {"0/4", "2 of 4 runs diverged: mean and range leave them out, and as counted there"});
 }
 
 TEST_CASE("tables of several sizes share a folder, and each says what was shrunk") {

@@ -33,8 +33,7 @@ ModelAccuracy accuracy(const SequenceModel<float>& model, const Task& task, std:
 }
 
 MeasuredLength measured(const ModelAccuracy& at, double chance) {
-  const ProportionInterval interval =
-      confidence(static_cast<std::uint64_t>(at.accuracy() * static_cast<double>(at.words)), at.words);
+  const ProportionInterval interval = at.interval();
   return {at.length,
           at.words,
           scaled(at.accuracy(), chance),

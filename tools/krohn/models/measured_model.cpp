@@ -150,10 +150,7 @@ LengthRange trained_lengths(const std::string& folder) {
 }
 
 AccuracyPoint accuracy_point(const ModelAccuracy& at, double chance) {
-  const bool single = at.targets == at.words;
-  const ProportionInterval interval =
-      single ? confidence(at.right, at.targets)
-             : confidence(static_cast<std::uint64_t>(at.accuracy() * static_cast<double>(at.words)), at.words);
+  const ProportionInterval interval = at.interval();
   return {at.length, scaled(at.accuracy(), chance), scaled(interval.low, chance), scaled(interval.high, chance)};
 }
 

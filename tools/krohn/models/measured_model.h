@@ -41,8 +41,7 @@ std::unique_ptr<MeasuredModel> load_measured_model(const MeasureOptions& options
 /// The lengths that a run was trained on, by its run.json; nothing where none is there to tell.
 LengthRange trained_lengths(const std::string& folder);
 
-/// The point of a plot: Wilson's interval at 95 %, scaled, in which words count where several answers of one are due,
-/// for these are not independent.
+/// The point of a plot: accuracy and its interval, scaled.
 AccuracyPoint accuracy_point(const ModelAccuracy& at, double chance);
 nlohmann::ordered_json accuracy_json(const ModelAccuracy& at, double chance);
 

@@ -151,7 +151,7 @@ LongComparisonState load_run(const std::string& path, const TestedWords& tested)
   state.automaton = state_number(json, path, "automaton_state");
   state.comparisons = number(json, path, "comparisons");
   if (json.contains("failing_at")) state.failing_at = number(json, path, "failing_at");
-  if (state.word > tested.words || state.position > tested.length)
+  if (state.word > tested.words || state.position > (state.word < tested.words ? tested.length : 0))
     throw InputError(path, "the saved run stands past its end; the file is damaged, start again without --resume");
   return state;
 }

@@ -214,10 +214,11 @@ std::vector<std::string> row_of(const Json& cell) {
     share = std::max(share, run["greatest_share"].get<double>());
     by_states += run["parts_by_states"].get<std::uint64_t>() > 0;
   }
-  const ProportionInterval interval = confidence(proved, cell["runs"].size());
+  const std::size_t runs = cell["runs"].size();
+  const ProportionInterval interval = confidence(static_cast<double>(proved) / static_cast<double>(runs), runs);
   return {cell["family"].get<std::string>(),
           cell["task"].get<std::string>(),
-          fmt::format("{}/{}", proved, cell["runs"].size()),
+          fmt::format("{}/{}", proved, runs),
           fmt::format("{:.2f} … {:.2f}", interval.low, interval.high),
           as_trained > 0 ? std::to_string(as_trained) : "",
           proved > 0 ? with_thousands(static_cast<std::uint64_t>(std::llround(median_of(steps)))) : "",

@@ -84,9 +84,13 @@ std::string lengths_of(const Experiment& cell) {
 }
 
 std::string seeds_of(const TableView& view) {
-  if (view.table.experiments.front().expected_share >= 0) return "200 seeds";
   const auto [first, count] = view.seeds;
-  return count == 1 ? fmt::format("one seed, {}", first) : fmt::format("seeds {} to {}", first, first + count - 1);
+  std::string seeds =
+      count == 1 ? fmt::format("one seed, {}", first) : fmt::format("seeds {} to {}", first, first + count - 1);
+  if (view.table.experiments.front().expected_share >= 0) seeds = "200 seeds";
+  if (std::ranges::any_of(view.chosen, [](const Experiment& cell) { return cell.training.samples == 2; }))
+    seeds += " (for two samples, seeds that do not draw both answers are passed over)";
+  return seeds;
 }
 
 /// The cells alone, so that what was left out by --only is not told of.
@@ -222,12 +226,15 @@ void print_table(const TableView& view, const std::vector<CellJson>& cells) {
     rows.push_back(std::move(row));
   }
   fmt::print("{}", format_table(rows));
-  std::uint64_t runs = 0, on_device = 0;
+  std::uint64_t runs = 0, on_device = 0, diverged = 0;
   for (const CellJson& cell : cells)
-    for (const auto& run : cell["runs"]) ++runs, on_device += run.contains("place");
+    for (const auto& run : cell["runs"]) ++runs, on_device += run.contains("place"), diverged += !run.contains("at");
   if (on_device > 0)
     fmt::print("  {} of {} were trained on a device, where sums have another order: other last bits.\n", on_device,
                counted(runs, "run"));
+  if (diverged > 0)
+    fmt::print("  {} of {} diverged: mean and range leave them out{}.\n", diverged, counted(runs, "run"),
+               counts ? ", and as counted there they answer by chance" : "");
   if (counts) fmt::print("  Counted as there: {}.\n", to_string(view.chosen.front().reported));
 }
 

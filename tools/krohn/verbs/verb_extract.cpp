@@ -56,8 +56,8 @@ std::string evidence(const Extraction& found) {
     return asked + fmt::format("compared with the {} that the network reaches{}",
                                counted(*found.network_states, "state"),
                                found.beyond ? "" : ": equal on words of every length");
-  return asked + fmt::format("agrees on {} of up to {}, among them all of up to {}", counted(found.words, "word"),
-                             counted(found.length, "letter"), found.all_up_to);
+  return asked + fmt::format("agrees after every letter of {} of up to {}; every word of up to {} begins one of them",
+                             counted(found.words, "word"), counted(found.length, "letter"), found.all_up_to);
 }
 
 std::string beyond(const Extraction& found, const ExtractArguments& options) {

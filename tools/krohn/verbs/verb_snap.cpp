@@ -100,6 +100,8 @@ nlohmann::ordered_json snapped_json(const SnapArguments& options, const Snapped&
     json["letters"].push_back({{"letter", automaton.alphabet().name(letter)},
                                {"distance", outcome.letters[letter].distance},
                                {"scale", outcome.letters[letter].scale}});
+  if (!outcome.learned.limit.empty())
+    json.update({{"learned_length", outcome.learned.length}, {"limit", outcome.learned.limit}});
   json["language"] = "the learned automaton";
   add_verdict(json, outcome.verdict, automaton.alphabet());
   if (!options.against.empty()) json["equal"] = !outcome.difference && outcome.verdict.certificate.is<Proved>();
@@ -140,6 +142,9 @@ void report_snapped(const SnapArguments& options, const Snapped& outcome) {
                     100 * chosen.explained));
   print_claim("", outcome.verdict, automaton.alphabet());
   line("the claim is about the network that was written and the learned automaton");
+  if (!outcome.learned.limit.empty())
+    line(fmt::format("the model follows that automaton on the words of up to {} that were read; {}",
+                     counted(outcome.learned.length, "letter"), outcome.learned.limit));
   if (outcome.difference)
     line(fmt::format("not {}: the learned automaton differs from it on a word of {}", options.against,
                      counted(outcome.difference->size(), "letter")));

@@ -20,7 +20,7 @@ from krohn.rivals.papers import Cell, Table
 MARKED = re.compile(r"(<!-- krohn\.rivals (\S+)(?: ([^\n]+))? -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def interval(successes: int, runs: int) -> Tuple[float, float]:
+def interval(successes: float, runs: int) -> Tuple[float, float]:
     """Wilson's interval of 95 % for a share."""
     z = 1.959964
     share, size = successes / runs, 1 + z * z / runs
@@ -199,9 +199,10 @@ def as_krohn_has_them(table: Table, found: Sequence[Result], seeds: Sequence[int
 
 def measured(cell: Cell, test: Dict[str, Any]) -> Dict[str, Any]:
     chance = training.batch_of(cell.task, 1, cell.options.length, 0, 0)[2].chance
-    low, high = ((share - chance) / (1 - chance) for share in interval(test["right"], test["answers"]))
-    return {"length": test["length"], "words": test["words"], "scaled_accuracy": test["scaled_accuracy"], "low": low, "high": high,
-            "words_right": test["words_right"] / test["words"]}  # fmt: skip
+    words = test["words"]  # as krohn counts: several answers of a word are not independent
+    low, high = ((share - chance) / (1 - chance) for share in interval(test["right"] / test["answers"] * words, words))
+    return {"length": test["length"], "words": words, "scaled_accuracy": test["scaled_accuracy"], "low": low, "high": high,
+            "words_right": test["words_right"] / words}  # fmt: skip
 
 
 def run(name: str, folder: str, seeds: int, seed: int, only: str, scale: str, shard: str = "",
