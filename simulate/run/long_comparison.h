@@ -49,9 +49,10 @@ class LongComparison {
                  std::uint64_t seed, const std::function<RunSlice(const Dfa&)>& runner_of, std::uint64_t longest_piece);
 
   LongComparisonState start() const;
-  /// True if it stands at states that machine and automaton have.
+  /// True if it stands at states that machine and automaton have, and that agree where nothing has failed.
   bool has_states_of(const LongComparisonState& state) const {
-    return state.machine < machine_.states() && state.automaton < automaton_.states();
+    return state.machine < machine_.states() && state.automaton < automaton_.states() &&
+           (state.failing_at || agree(state.machine, state.automaton));
   }
   bool is_done(const LongComparisonState& state) const { return state.failing_at || state.word >= words_; }
   /// Letters of all words that were read.

@@ -116,7 +116,7 @@ ProportionInterval confidence(double share, std::uint64_t all) {
   const double z = 1.959963984540054, n = static_cast<double>(all);
   const double middle = (share + z * z / (2 * n)) / (1 + z * z / n);
   const double half = z / (1 + z * z / n) * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
-  return {std::max(0.0, middle - half), std::min(1.0, middle + half)};
+  return {std::clamp(middle - half, 0.0, share), std::clamp(middle + half, share, 1.0)};  // rounding aside
 }
 
 double scaled(double accuracy, double chance) { return chance < 1 ? (accuracy - chance) / (1 - chance) : accuracy; }

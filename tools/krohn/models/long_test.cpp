@@ -78,7 +78,8 @@ LongTestReport run_long_test(const Dfa& machine, const Dfa& automaton, const Tes
     state = load_run(options.resume, tested);
     if (!comparison.has_states_of(state))
       throw InputError(options.resume,
-                       "the saved run has states that the model does not have; start again without --resume");
+                       "the saved run has states that the model does not have, or that disagree; the file is damaged, "
+                       "start again without --resume");
   }
   const TimeLimit most = TimeLimit::part(0.8);  // a piece may take long, and the rest is for telling
   Progress progress("testing letters");
