@@ -157,7 +157,7 @@ TEST_CASE("files of all constructions are read as the page says, bit for bit in 
   }
   CHECK(all.agrees());
   MESSAGE(all.networks << " networks, " << all.readings << " readings"
-                   << std::string(has_node() ? "" : "; without node, not in the page"));
+                       << std::string(has_node() ? "" : "; without node, not in the page"));
 }
 
 TEST_CASE("random networks of every form are read as the page says") {

@@ -1,5 +1,5 @@
-// node compare.js MODEL READINGS.json [MODEL READINGS.json …] — the page's evaluator against readings of krohn's: every number after every letter,
-// bit for bit, and the answers. Prints how much was compared; exit status 1 where something differs.
+// node compare.js MODEL READINGS.json [MODEL READINGS.json …] — the page's evaluator against readings of krohn's: every
+// number after every letter, bit for bit, and the answers. Prints how much was compared; exit status 1 where something differs.
 "use strict";
 const fs = require("fs");
 const engine = require("./engine.js");
