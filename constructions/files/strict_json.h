@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,17 +33,18 @@ class StrictJson {
   std::uint64_t large_number() const;
   /// Throws unless this is true or false.
   bool truth() const;
-  bool is_null() const { return value_.is_null(); }
+  bool is_null() const { return value_->is_null(); }
   /// True if this is an object with that member.
-  bool has(const std::string& key) const { return value_.is_object() && value_.contains(key); }
+  bool has(const std::string& key) const { return value_->is_object() && value_->contains(key); }
   /// The elements of an array of integers from 0 to 2^32 − 1, without a copy of each.
   std::vector<std::uint32_t> numbers() const;
   const std::string& place() const { return place_; }
   std::vector<std::string> texts() const;
 
  private:
-  StrictJson(nlohmann::json value, std::string place) : value_(std::move(value)), place_(std::move(place)) {}
-  nlohmann::json value_;
+  using Value = std::shared_ptr<const nlohmann::json>;
+  StrictJson(Value value, std::string place) : value_(std::move(value)), place_(std::move(place)) {}
+  Value value_;  ///< shares what was parsed: no part is copied
   std::string place_;
 };
 

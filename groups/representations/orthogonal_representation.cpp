@@ -255,7 +255,10 @@ Eigen::MatrixXd fixed_space(const Candidate& candidate, const std::vector<Elemen
 class StartVector {
  public:
   StartVector(const GroupElements& elements, const Candidate& candidate, Point start, std::uint64_t seed)
-      : elements_(elements), candidate_(candidate), start_(start), random_(seed) {}
+      : elements_(elements), candidate_(candidate), start_(start), random_(seed) {
+    for (ElementIndex e = 1; e < elements_.size(); ++e)
+      if (elements_.images(e)[start_] != start_) moving_.push_back(e);
+  }
 
   /// A v that separates, and its least distance; an empty vector when none was found. Spaces fixed by larger subgroups
   /// come first, because they give fewer codewords, and the search stops at the first kind of space that separates.
@@ -287,11 +290,16 @@ class StartVector {
   }
 
   /// Between codewords of different points. One end may be v itself, since the group moves any pair to such a one; an
-  /// element that fixes v but not the start makes it 0.
-  double least_distance(const Eigen::VectorXd& v) const {
+  /// element that fixes v but not the start makes it 0. One that is not above `enough` may be another than the least:
+  /// the element that gave it is then asked first.
+  double least_distance(const Eigen::VectorXd& v, double enough = -1) {
     double least = 2;
-    for (ElementIndex e = 1; e < elements_.size(); ++e)
-      if (elements_.images(e)[start_] != start_) least = std::min(least, (candidate_.elements[e] * v - v).norm());
+    for (ElementIndex& e : moving_) {
+      least = std::min(least, (candidate_.elements[e] * v - v).norm());
+      if (least > enough) continue;
+      std::swap(moving_.front(), e);
+      break;
+    }
     return least;
   }
 
@@ -311,7 +319,7 @@ class StartVector {
       double width = 0.5;
       for (int i = 0; !line && i < kSteps; ++i) {
         const Eigen::VectorXd next = (centre + width * random_coordinates()).normalized();
-        const double distance = least_distance(space * next);
+        const double distance = least_distance(space * next, reached);
         if (distance > reached) {
           centre = next;
           reached = distance;
@@ -332,6 +340,7 @@ class StartVector {
   const GroupElements& elements_;
   const Candidate& candidate_;
   Point start_;
+  std::vector<ElementIndex> moving_;  ///< the elements that move the start
   std::mt19937_64 random_;
   Eigen::VectorXd best_vector_;
   double best_distance_ = 10 * kSame;

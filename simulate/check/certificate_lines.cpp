@@ -44,7 +44,7 @@ class Lines {
   }
 
   StrictJson expect(const char* step, std::initializer_list<std::string_view> keys) {
-    if (std::optional<StrictJson> line = take(step, keys)) return *line;
+    if (std::optional<StrictJson> line = take(step, keys)) return *std::move(line);
     throw InputError(line_.place(), fmt::format("expected the step \"{}\", not {}", step, line_["step"].quoted()));
   }
 

@@ -41,9 +41,8 @@ class Numbers(Case):
                 if exponent == (1 << 16 - digits) - 1:
                     self.assertIsNone(value)
                     continue
-                exact = Fraction(fraction + (exponent > 0) * 2**(digits - 1)) * Fraction(2)**(
-                    max(exponent, 1) + to.least - digits)
-                self.assertEqual(Fraction(value, 1 << check.UNIT), -exact if bits >> 15 else exact)
+                exact = fraction + (exponent > 0) * 2**(digits - 1) << max(exponent, 1) + to.least - digits + check.UNIT
+                self.assertEqual(value, -exact if bits >> 15 else exact)
                 self.assertEqual(check.rounded(value, 0, to), value)
                 if bits != 1 << 15:
                     self.assertEqual(certificates.hexadecimal([[value]], to), f"{bits:04x}")

@@ -2,7 +2,7 @@
 """A second evaluator of network files, written from docs/reference/network-file.md, in integers alone: a number is a pair (m, e), worth
 m·2^e, and every rounding is a shift. It shares no code and no floating-point unit with krohn.
 
-    tests/python/second_evaluator.py NETWORK READINGS
+    tests/python/second_evaluator.py NETWORK READINGS [NETWORK READINGS …]
 
 READINGS is what krohn computed, JSON: a list of {"arithmetic", "form", "order", "word": [letter numbers], "states": the
 numbers of all layers, column after column, after 0, 1, … letters, as C's %a, "answers": the states read, null for none}.
@@ -697,11 +697,12 @@ def compare(path, readings):
 
 
 def main():
-    path, readings = sys.argv[1:]
-    with open(readings, encoding="utf-8") as file:
-        differences, count, numbers = compare(path, json.load(file))
+    differences, count, numbers = 0, 0, 0
+    for path, readings in zip(sys.argv[1::2], sys.argv[2::2]):
+        with open(readings, encoding="utf-8") as file:
+            differences, count, numbers = map(sum, zip((differences, count, numbers), compare(path, json.load(file))))
     print(f"{count} readings, {numbers} numbers, {differences} differences")
-    return 1 if differences else 0
+    return 1 if differences or count == 0 else 0
 
 
 if __name__ == "__main__":

@@ -51,6 +51,7 @@ class Model:
         self.heads, self.keys, self.values = (config[f"linear_{name}"] for name in (
             "num_value_heads", "key_head_dim", "value_head_dim"))
         self.is_qwen = config["model_type"] == "qwen3_next"
+        self.known = {}
         self.mixer = {name.rpartition("linear_attn.")[2]: value for name, value in self.w.items() if "linear_attn" in name}
 
     def empty(self):
@@ -61,7 +62,13 @@ class Model:
         return x / np.sqrt((x * x).mean() + np.float32(1e-6)) * (self.w[name] + self.is_qwen)
 
     def inputs(self, token, convolution):
-        """What a token writes, and how it is read; the convolution's new state."""
+        """What a token writes, and how it is read; the convolution's new state. Few tokens come in few orders: each is computed once."""
+        key = token, convolution.tobytes()
+        if key not in self.known:
+            self.known[key] = self.new_inputs(token, convolution)
+        return self.known[key]
+
+    def new_inputs(self, token, convolution):
         h, k, v, m = self.heads, self.keys, self.values, self.mixer
         x = self.w["model.embed_tokens.weight"][token]
         a = self.norm(x, "model.layers.0.input_layernorm.weight")

@@ -1,5 +1,5 @@
 // The probe's report on sums of a made-up machine: its digits, roundings, flushes and orders are known, and it
-// computes with exact rational numbers, not with krohn's arithmetics.
+// computes with exact numbers, not with krohn's arithmetics.
 
 #include <boost/multiprecision/cpp_int.hpp>
 
@@ -11,27 +11,29 @@ using namespace krohn;
 
 namespace {
 
-using Exact = boost::multiprecision::cpp_rational;
 using Whole = boost::multiprecision::cpp_int;
 
-Exact power(int exponent) {
-  const Exact two_to = Whole(1) << std::abs(exponent);
-  return exponent < 0 ? 1 / two_to : two_to;
+/// whole · 2^exponent.
+struct Exact {
+  Whole whole = 0;
+  int exponent = 0;
+};
+
+Exact operator*(const Exact& a, const Exact& b) { return {a.whole * b.whole, a.exponent + b.exponent}; }
+
+Exact operator+(const Exact& a, const Exact& b) {
+  const int least = std::min(a.exponent, b.exponent);
+  return {(a.whole << (a.exponent - least)) + (b.whole << (b.exponent - least)), least};
 }
 
 Exact exact(double value) {
   int exponent = 0;
   const double mantissa = std::frexp(value, &exponent);
-  return Exact(static_cast<long long>(std::ldexp(mantissa, 53))) * power(exponent - 53);
+  return {static_cast<long long>(std::ldexp(mantissa, 53)), exponent - 53};
 }
 
-/// The exponent of the leading digit of a positive number.
-int leading(const Exact& value) {
-  const auto bits = [](const Whole& whole) { return static_cast<int>(msb(whole)); };
-  int exponent = bits(numerator(value)) - bits(denominator(value));
-  if (power(exponent) > value) --exponent;
-  return exponent;
-}
+/// The exponent of the leading digit of a number that is not 0.
+int leading(const Exact& value) { return static_cast<int>(msb(abs(value.whole))) + value.exponent; }
 
 struct Machine {
   int factor_digits = 24, product_digits = 24, sum_digits = 24, result_digits = 24;
@@ -41,15 +43,15 @@ struct Machine {
 };
 
 Exact rounded(const Exact& value, int digits, const Machine& machine, RoundingSeen rounding) {
-  if (value == 0) return 0;
-  const Exact size = abs(value);
-  const bool negative = value < 0;
-  const int exponent = leading(size);
-  if (machine.flushes_results && exponent < machine.least_exponent) return 0;
-  const Exact unit = power(std::max(exponent, machine.least_exponent) - digits + 1);
-  const Exact units = size / unit;
-  Whole below = numerator(units) / denominator(units);
-  const Exact rest = units - Exact(below), half(1, 2);
+  if (value.whole == 0) return {};
+  const bool negative = value.whole < 0;
+  const int exponent = leading(value);
+  if (machine.flushes_results && exponent < machine.least_exponent) return {};
+  const int unit = std::max(exponent, machine.least_exponent) - digits + 1, dropped = unit - value.exponent;
+  if (dropped <= 0) return value;
+  const Whole size = abs(value.whole), half = Whole(1) << (dropped - 1);
+  Whole below = size >> dropped;
+  const Whole rest = size - (below << dropped);
   bool up = false;
   switch (rounding) {
     case RoundingSeen::kNearestEven:
@@ -68,27 +70,27 @@ Exact rounded(const Exact& value, int digits, const Machine& machine, RoundingSe
       break;
   }
   if (up) ++below;
-  const Exact result = Exact(below) * unit;
-  return negative ? Exact(-result) : result;
+  if (negative) below = -below;
+  return {below, unit};
 }
 
 Exact factor(double value, const Machine& machine) {
   const Exact given = exact(value);
-  if (given != 0 && machine.flushes_factors && leading(abs(given)) < machine.least_exponent) return 0;
+  if (given.whole != 0 && machine.flushes_factors && leading(given) < machine.least_exponent) return {};
   Machine keeping = machine;
   keeping.flushes_results = false;
   return rounded(given, machine.factor_digits, keeping, RoundingSeen::kNearestEven);
 }
 
-double to_double_exactly(const Exact& value) { return value.convert_to<double>(); }
+double to_double_exactly(const Exact& value) { return std::ldexp(value.whole.convert_to<double>(), value.exponent); }
 
 /// Sums in the order of a tree; more than two numbers at once are cut to the last place of the largest one first.
 SumOfProducts on(const Machine& machine, const SummationTree& tree) {
   return [=](std::span<const double> left, std::span<const double> right) {
     std::vector<Exact> products, sums;
     for (std::size_t i = 0; i < left.size(); ++i)
-      products.push_back(left[i] == 0 || right[i] == 0 ? Exact(0)
-                                                       : Exact(factor(left[i], machine) * factor(right[i], machine)));
+      products.push_back(left[i] == 0 || right[i] == 0 ? Exact{}
+                                                       : factor(left[i], machine) * factor(right[i], machine));
     const auto round_product = [&](const Exact& product) {
       return rounded(product, machine.product_digits, machine, machine.rounding);
     };
@@ -106,14 +108,14 @@ SumOfProducts on(const Machine& machine, const SummationTree& tree) {
       if (parts.size() > 2) {
         int most = -100000;
         for (const Exact& part : parts)
-          if (part != 0) most = std::max(most, leading(abs(part)));
+          if (part.whole != 0) most = std::max(most, leading(part));
         Machine cut = machine;
         cut.least_exponent = most;  // every part has the unit of the largest
         cut.flushes_results = false;
         for (Exact& part : parts) part = rounded(part, machine.sum_digits, cut, RoundingSeen::kTowardZero);
       }
-      Exact sum = 0;
-      for (const Exact& part : parts) sum += part;
+      Exact sum;
+      for (const Exact& part : parts) sum = sum + part;
       sums.push_back(rounded(sum, machine.sum_digits, machine, machine.rounding));
     }
     return to_double_exactly(rounded(sums.back(), machine.result_digits, machine, machine.rounding));
@@ -264,8 +266,8 @@ TEST_CASE("every order is found: random trees of two, and of several numbers at 
 
 TEST_CASE("exact sums have no order") {
   const SumOfProducts exactly = [](auto left, auto right) {
-    Exact sum = 0;
-    for (std::size_t i = 0; i < left.size(); ++i) sum += exact(left[i]) * exact(right[i]);
+    Exact sum;
+    for (std::size_t i = 0; i < left.size(); ++i) sum = sum + exact(left[i]) * exact(right[i]);
     return static_cast<double>(to_double_exactly(rounded(sum, 24, {}, RoundingSeen::kNearestEven)));
   };
   const SumsSeen seen = probe_sums(Precision::kFp32, exactly, kQuick);
