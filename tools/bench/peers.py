@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 
@@ -15,6 +16,14 @@ def krohn(*arguments, statuses=(0,)):
     if outcome.returncode not in statuses:
         raise SystemExit(outcome.stderr)
     return outcome.stdout
+
+
+def processor_seconds(call):
+    """Returns the processor time of the processes that a call starts, and what it gives."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    given = call()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, given
 
 
 def kernel_device():

@@ -3,6 +3,7 @@ import numpy
 
 import llama_gguf
 from llama_runtime import Context, Sequences
+from planted import swapped
 
 DECODE, COPY, LOAD, SAVE, FORGET = Context.decode, Context.copy, Context.load, Context.save, Context.forget
 TENSORS = llama_gguf.model_tensors
@@ -68,12 +69,7 @@ def lost(self, rows):
 
 
 def exchanged(self, rows):
-    def turned(tokens):
-        tokens = list(tokens)
-        if len(tokens) > 65:
-            tokens[63], tokens[64] = tokens[64], tokens[63]
-        return tokens
-    return DECODE(self, [(row, turned(tokens)) for row, tokens in rows])
+    return DECODE(self, [(row, swapped(tokens)) for row, tokens in rows])
 
 
 def narrowed(self, row):
