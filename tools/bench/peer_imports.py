@@ -197,7 +197,8 @@ def automaton(language=LANGUAGE):
 
 
 def labels_of(words, language):
-    outputs = torch.tensor(language.get("outputs") or [int(state in language["accepting"]) for state in range(language["states"])])
+    outputs = language.get("outputs") or [int(state in language["accepting"]) for state in range(language["states"])]
+    outputs = torch.tensor(outputs)
     table = torch.tensor(language["transitions"])
     state, given = torch.full((len(words),), language["initial"]), []
     for letters in words.T:
