@@ -355,7 +355,7 @@ class Faults(unittest.TestCase):
             self.assertIn(text, repr(trial))
         page = trial._repr_html_()
         self.assertIn("1^41", page)
-        self.assertEqual(page.count("<table>"), page.count("</table>"))
+        self.assertEqual(page.count("<table"), page.count("</table>"))
         self.assertIn("&lt;", krohn.test(lambda texts: [t == "<" for t in texts], krohn.Automaton("regex:<a"), words="text")._repr_html_())
 
 

@@ -114,6 +114,8 @@ class Networks(unittest.TestCase):
                                      for name, array in {**network.state_dict(), **texts}.items()})
             transpositions = krohn.Automaton("name:S3", generators="transpositions")
             krohn.export(transpositions, "fla-deltanet", os.path.join(folder, "s3"))
+            krohn.export("name:parity", "torch-gru", os.path.join(folder, "gru"))
+            self.assertTrue(krohn.verify(os.path.join(folder, "gru")).proved)
             self.assertTrue(krohn.verify(os.path.join(folder, "s3"), precision="bf16").proved)
             self.assertIn("<svg", network._repr_svg_())
 

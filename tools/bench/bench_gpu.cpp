@@ -2,6 +2,7 @@
 // beside what docs/results/gpu.md derives as its bound, the processor in the same run, and PyTorch: in the same run, by the
 // file that tools/bench/peer_gpu.py wrote, or else as that page has it. Prints a table and writes the figures to the first
 // file. Ends with status 1 where a figure is below one of these rivals', or was not measured. tools/bench/gpu runs it.
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <omp.h>
 
@@ -132,39 +133,27 @@ void measure(Figures& figures, const std::string& group, const std::string& what
   }
 }
 
-Dfa language(const std::string& name, const std::string& generators = "") {
-  LanguageOptions options;
-  if (!generators.empty()) options.generators = generators;
-  return named_language(name, options);
-}
-
-Network network(const std::string& name, const std::string& construction, const std::string& generators = "") {
-  LanguageOptions options;
-  if (!generators.empty()) options.generators = generators;
+Network network(const std::string& name, const std::string& construction) {
   BuildOptions wishes;
   wishes.construction = construction;
   if (construction == "permutation-base-reflections") wishes.keys = KeyStyle::kUnnormalised;
-  return build(named_language(name, options), wishes);
+  return build(named_language(name), wishes);
 }
 
-SampleOptions sample_of(std::uint64_t length, std::uint64_t words) {
-  SampleOptions options;
-  options.lengths = {length};
-  options.words = words;
-  return options;
+SampleOptions sample_of(std::uint64_t length, std::uint64_t words, Order order = {}) {
+  return {.lengths = {length}, .words = words, .order = order, .progress = {}};
 }
+
+template <class Subject>
+using Subjects = std::vector<std::pair<std::string, Subject>>;
 
 void measure_truth(Figures& figures) {
-  struct Subject {
-    std::string name;
-    Dfa dfa;
-  };
-  const std::vector<Subject> subjects{{"5 states, 2 letters", language("random:m=5,letters=2,seed=1")},
-                                      {"16 states, 2 letters", language("random:m=16,letters=2,seed=1")},
-                                      {"32 states, 2 letters", language("random:m=32,letters=2,seed=1")},
-                                      {"S5, 120 states, 120 letters", language("S5")},
-                                      {"modarith5, 25 states, 8 letters", language("modarith5")},
-                                      {"10,000 states, 2 letters", language("random:m=10000,letters=2,seed=1")}};
+  const Subjects<Dfa> subjects{{"5 states, 2 letters", named_language("random:m=5,letters=2,seed=1")},
+                               {"16 states, 2 letters", named_language("random:m=16,letters=2,seed=1")},
+                               {"32 states, 2 letters", named_language("random:m=32,letters=2,seed=1")},
+                               {"S5, 120 states, 120 letters", named_language("S5")},
+                               {"modarith5, 25 states, 8 letters", named_language("modarith5")},
+                               {"10,000 states, 2 letters", named_language("random:m=10000,letters=2,seed=1")}};
   for (const auto& [name, dfa] : subjects) {
     measure(figures, "truth", name, [&] {
       const RandomSample sample{.words = 1 << 20, .length = 1 << 17, .seed = 1};
@@ -190,16 +179,12 @@ void measure_truth(Figures& figures) {
 /// Words of a gigabyte, as packed, that lie in the device's memory; beside what a copy of them within the device reads
 /// and writes in the same run.
 void measure_stored_words(Figures& figures) {
-  struct Subject {
-    std::string name;
-    Dfa dfa;
-  };
-  const std::vector<Subject> subjects{{"parity", language("parity")},
-                                      {"8 states, 2 letters", language("random:m=8,letters=2,seed=1")},
-                                      {"16 states, 2 letters", language("random:m=16,letters=2,seed=1")},
-                                      {"32 states, 2 letters", language("random:m=32,letters=2,seed=1")},
-                                      {"Z60", language("Z60")},
-                                      {"S5, 120 states, 120 letters", language("S5")}};
+  const Subjects<Dfa> subjects{{"parity", named_language("parity")},
+                               {"8 states, 2 letters", named_language("random:m=8,letters=2,seed=1")},
+                               {"16 states, 2 letters", named_language("random:m=16,letters=2,seed=1")},
+                               {"32 states, 2 letters", named_language("random:m=32,letters=2,seed=1")},
+                               {"Z60", named_language("Z60")},
+                               {"S5, 120 states, 120 letters", named_language("S5")}};
   const double copied = cuda_copy_rate();
   for (const auto& [name, dfa] : subjects)
     measure(figures, "stored words", name, [&] {
@@ -225,7 +210,7 @@ void measure_networks(Figures& figures) {
     double accesses;  ///< of shared memory a letter, as docs/results/gpu.md counts them
   };
   const std::vector<Subject> subjects{
-      {"S5 by reflections, 10 letters", network("S5", "permutation-base-reflections", "transpositions"), 100},
+      {"S5 by reflections, 10 letters", network("S5/transpositions", "permutation-base-reflections"), 100},
       {"Z60 by rotations", network("Z60", "rotation"), 17},
       {"modarith5 by a one-hot cascade", network("modarith5", "cascade-holonomy"), 0},
       {"parity", network("parity", "rotation"), 0}};
@@ -306,7 +291,7 @@ void measure_listed_models(Figures& figures) {
   }
   for (const Precision precision : {Precision::kFp32, Precision::kBf16})
     for (const char* language_name : {"S3", "S5"}) {
-      const Checkpoint checkpoint = gated_delta_product_checkpoint(language(language_name));
+      const Checkpoint checkpoint = gated_delta_product_checkpoint(named_language(language_name));
       const CheckpointModel model(checkpoint, precision);
       measure_operations(figures, fmt::format("{} as gated DeltaProduct, {}", language_name, to_string(precision)),
                          checkpoint_operations(checkpoint, model), tensors_in_file(checkpoint), tracked_by(checkpoint));
@@ -314,23 +299,19 @@ void measure_listed_models(Figures& figures) {
 }
 
 void measure_scans(Figures& figures) {
-  struct Subject {
-    std::string name;
-    Network network;
-  };
-  const std::vector<Subject> subjects{
-      {"S5 by maps", network("S5", "permutation-base")},
-      {"S5 by reflections", network("S5", "permutation-base-reflections", "transpositions")},
-      {"Z60 by rotations", network("Z60", "rotation")},
-      {"modarith5 by a cascade of two layers", network("modarith5", "cascade-holonomy")}};
+  const Subjects<Network> subjects{{"S5 by maps", network("S5", "permutation-base")},
+                                   {"S5 by reflections", network("S5/transpositions", "permutation-base-reflections")},
+                                   {"Z60 by rotations", network("Z60", "rotation")},
+                                   {"modarith5 by a cascade of two layers", network("modarith5", "cascade-holonomy")}};
   for (const auto& [name, subject] : subjects)
     for (const char* order : {"scan", "scan:4", "doubling", "chunked:64"})
       for (const std::uint64_t words : {1, 10'000}) {
         const std::string what = fmt::format("{}, {}, fp32{}", name, order, words > 1 ? ", words of 1000 letters" : "");
         measure(figures, "scans", what, [&] {
-          SampleOptions options = sample_of(10'000'000 / words, words), here = sample_of(words > 1 ? 1000 : 100'000, 1);
-          if (words > 1) here.words = 64;  // a thread has whole words
-          options.order = here.order = parse_order(order);
+          const Order parsed = parse_order(order);
+          // On the processor a thread has whole words.
+          const SampleOptions options = sample_of(10'000'000 / words, words, parsed),
+                              here = words > 1 ? sample_of(1000, 64, parsed) : sample_of(100'000, 1, parsed);
           const double seconds =
               seconds_of([&] { sample_words_in_order(Place::kDevice, subject, Precision::kFp32, options); });
           const double here_seconds = seconds_of([&] { sample(subject, Precision::kFp32, here); });
@@ -402,13 +383,6 @@ void measure_training(Figures& figures) {
     }
 }
 
-std::string date_of_today() {
-  const std::time_t now = std::time(nullptr);
-  char text[16];
-  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
-  return text;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -436,7 +410,10 @@ int main(int argc, char** argv) {
   measure_scans(figures);
   measure_training(figures);
   measure_searches(figures);
-  const nlohmann::ordered_json json{{"device", cuda_status()}, {"date", date_of_today()}, {"pytorch", beside}, {"figures", figures.rows()}};
+  const nlohmann::ordered_json json{{"device", cuda_status()},
+                                    {"date", fmt::format("{:%F}", fmt::gmtime(std::time(nullptr)))},
+                                    {"pytorch", beside},
+                                    {"figures", figures.rows()}};
   std::ofstream(argv[1]) << json.dump(2) << '\n';
   for (const std::string& why : figures.slower()) fmt::print(stderr, "bench_gpu: {}\n", why);
   return figures.slower().empty() ? 0 : 1;

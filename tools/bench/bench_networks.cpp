@@ -22,23 +22,20 @@ constexpr std::size_t kWords = 4096, kLength = 1000, kWordsOneByOne = 64;
 
 struct Subject {
   std::string name, language, construction;
-  std::string generators;
 };
 
 /// peer_pytorch.py compiles the same.
 const std::vector<Subject> kSubjects{
-    {"S5 by reflections", "S5", "permutation-base-reflections", "transpositions"},
-    {"modarith5 by a one-hot cascade", "modarith5", "cascade-holonomy", ""},
-    {"Z60 by rotations", "Z60", "rotation", ""},
+    {"S5 by reflections", "S5/transpositions", "permutation-base-reflections"},
+    {"modarith5 by a one-hot cascade", "modarith5", "cascade-holonomy"},
+    {"Z60 by rotations", "Z60", "rotation"},
 };
 
 Network network_of(const Subject& subject) {
-  LanguageOptions language;
-  if (!subject.generators.empty()) language.generators = subject.generators;
   BuildOptions wishes;
   wishes.construction = subject.construction;
   if (subject.construction == "permutation-base-reflections") wishes.keys = KeyStyle::kUnnormalised;
-  return build(named_language(subject.language, language), wishes);
+  return build(named_language(subject.language), wishes);
 }
 
 std::vector<Letter> random_letters(Letter letters) {

@@ -16,6 +16,7 @@
 
 #include "krohn/automata/language.h"
 #include "krohn/constructions/build/builders.h"
+#include "krohn/simulate/arithmetic/arithmetic.h"
 #include "krohn/simulate/arithmetic/order.h"
 #include "krohn/simulate/evaluate/evaluate.h"
 #include "krohn/simulate/prove/certify.h"
@@ -113,32 +114,16 @@ void print_row(const std::string& name, const Network& network, ArithmeticName a
   std::fflush(stdout);
 }
 
-double unit_roundoff(Precision precision) {
-  switch (precision) {
-    case Precision::kFp64:
-      return 0x1p-53;
-    case Precision::kFp32:
-      return 0x1p-24;
-    case Precision::kFp16:
-      return 0x1p-11;
-    default:
-      return 0x1p-8;
-  }
-}
-
 /// The first-order horizon of an orthogonal construction: ln(1 + sin(π/m)) / (3√2 u).
 std::string horizon(int m, ArithmeticName arithmetic) {
   if (arithmetic.kind() != ArithmeticName::Kind::kSeparate) return "";
-  const double bound =
-      std::log1p(std::sin(std::numbers::pi / m)) / (3 * std::numbers::sqrt2 * unit_roundoff(arithmetic.storage()));
+  const double roundoff =
+      with_format(arithmetic.storage(), [](auto format) { return decltype(format)::unit_roundoff; });
+  const double bound = std::log1p(std::sin(std::numbers::pi / m)) / (3 * std::numbers::sqrt2 * roundoff);
   return fmt::format("{:.1f}", bound);
 }
 
-Network rotation(int m) {
-  LanguageOptions letters;
-  letters.generators = "all";
-  return build_rotation(named_language(fmt::format("Z{}", m), letters));
-}
+Network rotation(int m) { return build_rotation(named_language(fmt::format("Z{}/all", m))); }
 
 void print_rotations(const Budget& budget) {
   print_head("Rotations by w/m of a turn, letters w = 0 … m−1; T_cert is the first-order horizon", "", "T_cert");
@@ -171,9 +156,7 @@ Dfa points_of_s5() {
 }
 
 Network on_group(std::optional<KeyStyle> keys) {
-  LanguageOptions letters;
-  letters.generators = "transpositions";
-  return build_permutation_base(named_language("S5", letters), {keys});
+  return build_permutation_base(named_language("S5/transpositions"), {keys});
 }
 
 void print_transpositions(const Budget& budget) {

@@ -23,13 +23,9 @@ Work compile(unsigned count) {
 }
 
 void add(unsigned count) {
-  const auto rival = [=] {
-    const RivalResult result = openfst_letter_from_end(count);
-    return Work{result.seconds, result.states};
-  };
   register_pair(
       fmt::format("regex/letter_from_end/{}", count), [=] { return compile(count); },
-      has_openfst() ? std::function<Work()>(rival) : nullptr);
+      [=] { return openfst_letter_from_end(count); });
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ double seconds_of(const std::function<void()>& body) {
 void register_pair(const std::string& name, std::function<Work()> ours, std::function<Work()> rival) {
   Pair& pair = pairs().emplace_back(Pair{name, {}, {}});
   register_one(name + "/krohn", std::move(ours), pair.ours);
-  if (rival) register_one(name + "/rival", std::move(rival), pair.rival);
+  if (has_openfst()) register_one(name + "/rival", std::move(rival), pair.rival);
 }
 
 int run_and_compare(int argc, char** argv, const std::string& rival_name) {

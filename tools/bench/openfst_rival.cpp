@@ -21,9 +21,9 @@ void add_arc(fst::StdVectorFst& automaton, std::uint32_t source, std::uint32_t l
 
 bool has_openfst() { return true; }
 
-RivalResult openfst_minimise(std::uint32_t states, std::uint32_t letters, std::uint32_t initial,
-                             const std::function<std::uint32_t(std::uint32_t, std::uint32_t)>& target,
-                             const std::function<bool(std::uint32_t)>& accepts) {
+Work openfst_minimise(std::uint32_t states, std::uint32_t letters, std::uint32_t initial,
+                      const std::function<std::uint32_t(std::uint32_t, std::uint32_t)>& target,
+                      const std::function<bool(std::uint32_t)>& accepts) {
   fst::StdVectorFst automaton;
   automaton.ReserveStates(static_cast<int>(states));
   for (std::uint32_t state = 0; state < states; ++state) automaton.AddState();
@@ -38,7 +38,7 @@ RivalResult openfst_minimise(std::uint32_t states, std::uint32_t letters, std::u
   return {seconds_since(start), static_cast<std::uint64_t>(automaton.NumStates())};
 }
 
-RivalResult openfst_letter_from_end(std::uint32_t count) {
+Work openfst_letter_from_end(std::uint32_t count) {
   fst::StdVectorFst automaton;
   for (std::uint32_t state = 0; state < count + 2; ++state) automaton.AddState();
   automaton.SetStart(0);
@@ -63,13 +63,13 @@ namespace krohn::bench {
 
 bool has_openfst() { return false; }
 
-RivalResult openfst_minimise(std::uint32_t, std::uint32_t, std::uint32_t,
-                             const std::function<std::uint32_t(std::uint32_t, std::uint32_t)>&,
-                             const std::function<bool(std::uint32_t)>&) {
+Work openfst_minimise(std::uint32_t, std::uint32_t, std::uint32_t,
+                      const std::function<std::uint32_t(std::uint32_t, std::uint32_t)>&,
+                      const std::function<bool(std::uint32_t)>&) {
   throw std::logic_error("built without OpenFst");
 }
 
-RivalResult openfst_letter_from_end(std::uint32_t) { throw std::logic_error("built without OpenFst"); }
+Work openfst_letter_from_end(std::uint32_t) { throw std::logic_error("built without OpenFst"); }
 
 }  // namespace krohn::bench
 #endif

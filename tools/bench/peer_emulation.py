@@ -11,12 +11,14 @@ import pathlib
 import sys
 import tempfile
 
-import peer_fla  # before fla: it sets up Triton's interpreter
 import torch
-from fla.models import DeltaNetConfig, DeltaNetForCausalLM, GatedDeltaProductConfig, GatedDeltaProductForCausalLM
-from fla_naive import NaiveCheckpoint
+from peers import give_types_to_indices, kernel_device
 
-import krohn
+DEVICE = kernel_device()
+from fla.models import DeltaNetConfig, DeltaNetForCausalLM, GatedDeltaProductConfig, GatedDeltaProductForCausalLM  # noqa: E402
+from fla_naive import NaiveCheckpoint  # noqa: E402
+
+import krohn  # noqa: E402
 
 TOLERANCE, CHUNK_TOLERANCE = 1e-5, 1e-4
 SHARED = dict(hidden_size=64, num_heads=2, num_hidden_layers=2, vocab_size=32, intermediate_size=96, use_short_conv=True,
@@ -52,7 +54,7 @@ def compare_random(folder):
         ours = krohn.Checkpoint(path)
         recurrent, chunked = ours.logits(tokens[0]), ours.logits(tokens[0], chunked=True)
         with torch.no_grad():
-            library = model.to(peer_fla.device()).eval()(tokens.to(peer_fla.device()), use_cache=False).logits[0].cpu()
+            library = model.to(DEVICE).eval()(tokens.to(DEVICE), use_cache=False).logits[0].cpu()
         found = {"library": difference(recurrent, library),
                  "naive.py": difference(recurrent, NaiveCheckpoint(path).logits(tokens)[0])}
         if name.startswith("DeltaNet"):
@@ -82,7 +84,7 @@ def compare_compiled(folder):
 
 
 def main():
-    peer_fla.give_types_to_indices()
+    give_types_to_indices()
     with tempfile.TemporaryDirectory() as folder:
         right = compare_random(folder)
         right &= compare_compiled(folder)

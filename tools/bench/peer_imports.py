@@ -15,31 +15,17 @@ transformers takes those kernels for gated-deltanet where it finds them: run tha
 installed. Exit status: 0 when no answer differs, 1 otherwise."""
 import argparse
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import warnings
 
 warnings.filterwarnings("ignore")
 import torch  # noqa: E402
-
-if not torch.cuda.is_available():  # kernels run in Triton's interpreter, each in the first of its configurations
-    os.environ["TRITON_INTERPRET"] = "1"
-    import triton.runtime.autotuner as autotuner
-
-    construct = autotuner.Autotuner.__init__
-
-    def construct_with_one(self, fn, arg_names, configs, *rest, **named):
-        construct(self, fn, arg_names, configs[:1], *rest, **named)
-
-    autotuner.Autotuner.__init__ = construct_with_one
-
+from peers import ROOT, kernel_device, krohn  # noqa: E402
 from safetensors.torch import save_file  # noqa: E402
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-KROHN = ROOT / "build" / "tools" / "krohn" / "krohn"
+kernel_device()
 LANGUAGE, LETTERS = "regex:(a|b|c)*a(b|c)", "abc"
 
 
@@ -206,20 +192,19 @@ def logits_of(model, words):
     return given.logits if hasattr(given, "logits") else given
 
 
-def automaton():
-    text = subprocess.run([KROHN, "convert", LANGUAGE, "-", "--to", "json"], check=True, capture_output=True,
-                          text=True).stdout
-    return json.loads(text)
+def automaton(language=LANGUAGE):
+    return json.loads(krohn("convert", language, "-", "--to", "json"))
 
 
 def labels_of(words, language):
-    accepting = torch.tensor([state in language["accepting"] for state in range(language["states"])])
+    outputs = language.get("outputs") or [int(state in language["accepting"]) for state in range(language["states"])]
+    outputs = torch.tensor(outputs)
     table = torch.tensor(language["transitions"])
     state, given = torch.full((len(words),), language["initial"]), []
     for letters in words.T:
         state = table[state, letters]
-        given.append(accepting[state])
-    return torch.stack(given, 1).long()
+        given.append(outputs[state])
+    return torch.stack(given, 1)
 
 
 def train(model, kind, steps, language):
@@ -242,16 +227,14 @@ def state_dict(model):
 
 def import_model(model, kind, options, folder):
     save_file(state_dict(model), folder / "weights.safetensors")
-    subprocess.run([KROHN, "import", folder / "weights.safetensors", "--as", kind, "--against", LANGUAGE, "--letters",
-                    "a=0,b=1,c=2", "--classes", "reject=0,accept=1", *options, "-o", folder / "run"], check=True,
-                   capture_output=True, text=True)
+    krohn("import", folder / "weights.safetensors", "--as", kind, "--against", LANGUAGE, "--letters", "a=0,b=1,c=2", "--classes",
+          "reject=0,accept=1", *options, "-o", folder / "run")
     return folder / "run"
 
 
 def answers_of(run, words):
     texts = ["".join(LETTERS[letter] for letter in word) for word in words.tolist()]
-    done = subprocess.run([KROHN, "run", run, *texts, "--trace", "--json"], capture_output=True, text=True)
-    rows = json.loads(done.stdout)["words"]
+    rows = json.loads(krohn("run", run, *texts, "--trace", "--json", statuses=(0, 1)))["words"]
     number = {"reject": 0, "accept": 1, None: -1}
     return torch.tensor([[number[step["model"] and step["model"]["output"]] for step in row["trace"]] for row in rows])
 
@@ -354,39 +337,27 @@ def targets(options):
     """Answers of the libraries' own layers with krohn's weights, against the automaton."""
     from safetensors.torch import load_file
     wrong = 0
-    for target, languages in (("xlstm-slstm", [["name:S3"], ["regex:(a|b)*abb"]]),
-                              ("transformers-mamba2", [["name:tomita1"], ["regex:(a|b|c)*(a|b)c*"]]),
-                              ("transformers-mlstm", [["name:tomita1"], ["regex:(a|b|c)*(a|b)c*"]])):
+    for target, languages in (("xlstm-slstm", ["name:S3", "regex:(a|b)*abb"]),
+                              ("transformers-mamba2", ["name:tomita1", "regex:(a|b|c)*(a|b)c*"]),
+                              ("transformers-mlstm", ["name:tomita1", "regex:(a|b|c)*(a|b)c*"])):
         for language in languages:
             with tempfile.TemporaryDirectory() as folder:
-                subprocess.run([KROHN, "compile", *language, "--target", target, "-o", folder + "/run"], check=True,
-                               capture_output=True)
+                krohn("compile", language, "--target", target, "-o", folder + "/run")
                 weights = load_file(folder + "/run/parameters.safetensors")
-                text = subprocess.run([KROHN, "convert", *language, "-", "--to", "json"], check=True,
-                                      capture_output=True, text=True).stdout
-            automaton = json.loads(text)
             letters, width = weights["embedding.weight"].shape
             layer, unwrap = exact_layer(target, width)
             tracker = Tracker(layer, letters, width, len(weights["head.bias"]))
             tracker.load_state_dict(weights)
             tracker.eval()
-            names = automaton.get("outputs", ["reject", "accept"])
-            outputs = torch.tensor([names.index(automaton["output"][q]) if "output" in automaton
-                                    else int(q in automaton["accepting"]) for q in range(automaton["states"])]
-                                   if "accepting" in automaton else range(automaton["states"]))
             words = torch.randint(letters, (options.words, options.length))
             words[0] = words[0].clamp(max=0)  # one letter all the way
             words[1, 1:] = letters - 1
-            table, state, wanted = torch.tensor(automaton["transitions"]), torch.full((len(words),), automaton["initial"]), []
-            for column in words.T:
-                state = table[state, column]
-                wanted.append(outputs[state])
-            wanted = torch.stack(wanted, 1)
+            wanted = labels_of(words, automaton(language))
             with torch.no_grad():
                 for way, logits in (("whole", tracker(words, unwrap)), ("by step", tracker.by_step(words))):
                     differing = int((logits.argmax(-1) != wanted).sum())
                     wrong += differing
-                    print(f"{target}, {' '.join(language)}, {way}: {wanted.numel() - differing} right of {wanted.numel()}",
+                    print(f"{target}, {language}, {way}: {wanted.numel() - differing} right of {wanted.numel()}",
                           flush=True)
     return 1 if wrong else 0
 

@@ -16,10 +16,11 @@ import itertools
 import json
 import random
 import re
-import resource
 import subprocess
 import sys
 import tempfile
+
+from peers import processor_seconds
 
 PAST = "YO"
 
@@ -163,14 +164,7 @@ def shapes(k):
 
 def times(krohn):
     def of_children(call):
-        best = None
-        for _ in range(3):
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            result = call()
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-            best = spent if best is None else min(best, spent)
-        return best, result
+        return min((processor_seconds(call) for _ in range(3)), key=lambda found: found[0])
 
     print("shape, propositions: seconds and states of krohn info --max-letters 1, of MONA; of krohn info with letters")
     for k in range(5, 11):

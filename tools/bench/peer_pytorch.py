@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times PyTorch's CPU on what bench_networks times, in one run: pip install torch
+"""Times PyTorch's CPU on what bench_networks times, in one run: pip install torch numpy
 
     tools/bench/peer_pytorch.py [--compile] build/tools/krohn/krohn [build-bench/tools/bench/bench_networks]
 
@@ -9,16 +9,16 @@ recurrence is run, one thread, processor time; the fastest counts. With --compil
 ten letters to a graph. With the path of bench_networks the ratio is printed too.
 """
 import json
-import struct
 import subprocess
 import sys
 import tempfile
 import time
 
 try:
+    import numpy
     import torch
 except ImportError:
-    print("skipped: torch is not installed")
+    print("skipped: torch and numpy are not installed")
     sys.exit(0)
 
 WORDS, LENGTH, UNROLLED = 4096, 1000, 10
@@ -28,22 +28,6 @@ SUBJECTS = {
     "modarith5 by a one-hot cascade": ["name:modarith5", "--construction", "cascade-holonomy"],
     "Z60 by rotations": ["name:Z60", "--construction", "rotation"],
 }
-TYPES = {"F32": torch.float32, "F64": torch.float64, "U32": torch.int32, "U8": torch.uint8, "U64": torch.int64, "I64": torch.int64, "I32": torch.int32, "I8": torch.int8}
-
-
-def load(path):
-    """The tensors and the metadata of a network file (docs/reference/network-file.md)."""
-    with open(path, "rb") as file:
-        header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
-        data = bytearray(file.read())
-    metadata = header.pop("__metadata__")
-    tensors = {}
-    for name, about in header.items():
-        begin, end = about["data_offsets"]
-        tensor = torch.frombuffer(data[begin:end], dtype=TYPES[about["dtype"]]).reshape(about["shape"])
-        tensors[name] = tensor.long() if about["dtype"] == "U32" else tensor.float() if about["dtype"] == "F64" else tensor
-    return tensors, metadata
-
 
 # A contender has a state, a step that takes the letters of all words, and the labels at the end. The recurrences
 # compute A x in the order of the structured form: no step multiplies with zeros where the structure is known, but bmm.
@@ -174,10 +158,15 @@ def compiled(step):
 
 
 def compiled_network(krohn, name):
+    """The tensors and the metadata of a network (docs/reference/network-file.md)."""
     with tempfile.TemporaryDirectory() as folder:
-        path = f"{folder}/network.safetensors"
-        subprocess.run([krohn, "compile", *SUBJECTS[name], "-o", path], check=True, capture_output=True)
-        return load(path)
+        path = f"{folder}/network.npz"
+        subprocess.run([krohn, "compile", *SUBJECTS[name], "--target", "numpy", "-o", path], check=True, capture_output=True)
+        with numpy.load(path) as file:
+            arrays = {name: file[name] for name in file.files}
+    metadata = {part: bytes(arrays.pop(f"metadata.{part}")) for part in ("automaton", "layers")}
+    kinds = {"f": numpy.float32, "u": numpy.int64, "i": numpy.int64}
+    return {name: torch.from_numpy(array.astype(kinds[array.dtype.kind])) for name, array in arrays.items()}, metadata
 
 
 def ours(program, name):

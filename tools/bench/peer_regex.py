@@ -11,10 +11,11 @@ keywords costs to search for. The expressions are those that both read alike: `$
 import itertools
 import random
 import re
-import resource
 import subprocess
 import sys
 import time
+
+from peers import processor_seconds
 
 LETTERS = ["a", "-", "\n"]
 ATOMS = ["a", "-", "\\n", "^", "$", "\\b", "\\B", "\\A", "\\z", ".", "\\w", "[^a]"]
@@ -94,10 +95,7 @@ def words(krohn, path):
     alternatives = "|".join(map(re.escape, listed))
 
     def of_command(text):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([krohn, "info", text], capture_output=True, check=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return processor_seconds(lambda: subprocess.run([krohn, "info", text], capture_output=True, check=True))[0]
 
     def of_call(call):
         start = time.process_time()

@@ -11,26 +11,17 @@ One line for each language and target: positions that are right, of all. Exit st
 import argparse
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 import time
 
 import numpy as np
+from peers import Tracker, krohn
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 LANGUAGES = ["name:S3", "name:S5", "name:A5", "name:Z60", "name:D4", "name:Q8", *(f"name:tomita{i}" for i in range(1, 8)),
              "name:modarith5", "regex:(a|b)*abb"]
 TARGETS = ["torch", "torch-bf16", "onnx", "fla-naive"]
 BY_NAME = ["fla-deltanet", "fla-gated-deltanet", "fla-kda", "fla-gdn2"]  # not every language fits them
-
-
-def krohn(*arguments):
-    command = ROOT / "build" / "tools" / "krohn" / "krohn"
-    outcome = subprocess.run([command, *map(str, arguments)], capture_output=True, text=True)
-    if outcome.returncode != 0:
-        raise SystemExit(outcome.stderr)
-    return outcome.stdout
 
 
 class Language:
@@ -121,17 +112,14 @@ def run_naive(language, target="fla-gated-deltaproduct"):
 
     folder = language.folder / "checkpoint"
     krohn("compile", *language.name.split(), "--target", target, "-o", folder)
-    tokens = json.loads((folder / "tokens.json").read_text())
-    automaton = json.loads((folder / "automaton.json").read_text())
-    assert np.array_equal(np.array(automaton["transitions"]), language.table)
-    token_of_state = np.zeros(len(language.table), dtype=np.int64)
-    for row in tokens["states"]:
-        token_of_state[row["state"]] = row["token"]
-    token_of_letter = np.array([row["token"] for row in tokens["letters"]])
+    tracker = Tracker(folder)
+    assert np.array_equal(np.array(tracker.automaton["transitions"]), language.table)
+    token_of_state = np.array([tracker.token_of[state] for state in range(len(language.table))])
+    token_of_letter = np.array(tracker.letters)
     model = NaiveCheckpoint(folder)
 
     def answers(words, _):
-        begin = np.full((len(words), 1), tokens["begin"])
+        begin = np.full((len(words), 1), tracker.begin)
         return model.answers(torch.from_numpy(np.hstack([begin, token_of_letter[words]])))[:, 1:].numpy()
 
     return language.count(answers, lambda states: token_of_state[states])

@@ -17,7 +17,6 @@ its memory traffic at the rate of the third-level cache, whichever is longer, ph
 """
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -30,6 +29,7 @@ try:
 except ImportError:
     print("skipped: torch is not installed")
     sys.exit(0)
+from peers import processor_seconds
 
 torch.set_flush_denormal(True)  # as krohn's steps: on some processors a subnormal number takes a hundred cycles
 WORDS, H, ROUNDS = 64, 64, 5
@@ -251,11 +251,11 @@ class Krohn:
 
     def seconds(self, steps, wall):
         with tempfile.TemporaryDirectory() as folder:
-            before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-            subprocess.run([*self.command, "--steps", str(steps), "-o", folder], check=True, env=self.environment,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            end, after = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-            return end - start if wall else after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+            start = time.perf_counter()
+            used, _ = processor_seconds(lambda: subprocess.run(
+                [*self.command, "--steps", str(steps), "-o", folder], check=True, env=self.environment,
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+            return time.perf_counter() - start if wall else used
 
     def time(self, steps, wall=False):
         took = (self.seconds(50 + steps, wall) - self.seconds(50, wall)) / steps

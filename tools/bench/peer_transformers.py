@@ -14,7 +14,6 @@ import argparse
 import json
 import pathlib
 import random
-import subprocess
 import sys
 import tempfile
 import time
@@ -23,36 +22,7 @@ import warnings
 warnings.filterwarnings("ignore")
 import torch  # noqa: E402
 import transformers  # noqa: E402
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-KROHN = ROOT / "build" / "tools" / "krohn" / "krohn"
-
-
-class Tracker:
-    """A folder: its automaton, its tokens, and the right answer to every text of its tokens."""
-
-    def __init__(self, folder):
-        self.folder = pathlib.Path(folder)
-        self.automaton = json.loads((self.folder / "automaton.json").read_text())
-        tokens = json.loads((self.folder / "tokens.json").read_text())
-        self.begin = tokens["begin"]
-        self.letters = [row["token"] for row in tokens["letters"]]
-        letter_of = {row["letter"]: i for i, row in enumerate(tokens["letters"])}
-        self.token_of = {row["state"]: row["token"] for row in tokens["states"]}
-        self.reads = dict(zip(self.letters, range(len(self.letters))))
-        self.walks = any("as_input" in row for row in tokens["states"])
-        self.reads.update({row["token"]: letter_of[row["as_input"]] for row in tokens["states"] if "as_input" in row})
-
-    def answers(self, text):
-        state, given = None, []
-        for token in text:
-            state = self.automaton["initial"] if token == self.begin else \
-                self.automaton["transitions"][state][self.reads[token]]
-            given.append(self.token_of[state])
-        return given
-
-    def word(self, length, draw, tokens=None):
-        return [self.begin, *draw.choices(tokens or self.letters, k=length)]
+from peers import Tracker, krohn  # noqa: E402
 
 
 def load(folder, dtype):
@@ -106,10 +76,7 @@ def main():
             folder = subject
             if not pathlib.Path(subject).is_dir():
                 folder = f"{scratch}/{i}"
-                done = subprocess.run([KROHN, "compile", *subject.split(), "--target", options.target, "-o", folder],
-                                      capture_output=True, text=True)
-                if done.returncode != 0:
-                    raise SystemExit(done.stderr)
+                krohn("compile", *subject.split(), "--target", options.target, "-o", folder)
             tracker = Tracker(folder)
             for dtype in options.dtypes.split(","):
                 model = load(folder, dtype)

@@ -2,10 +2,10 @@
 import numpy
 
 import llama_gguf
-from llama_runtime import Context
+from llama_runtime import Context, Sequences
+from planted import swapped
 
-DECODE, COPY, LOAD, SAVE, TAKE_BACK, FORGET = (
-    Context.decode, Context.copy, Context.load, Context.save, Context.take_back, Context.forget)
+DECODE, COPY, LOAD, SAVE, FORGET = Context.decode, Context.copy, Context.load, Context.save, Context.forget
 TENSORS = llama_gguf.model_tensors
 
 
@@ -49,10 +49,9 @@ def at_step(change):
     count = [0]
 
     def decode(self, rows):
-        if len(rows) > 1 or len(rows[0][1]) > 1:
-            return DECODE(self, rows)
-        count[0] += 1
-        return change(self, rows) if count[0] % 20 == 7 else DECODE(self, rows)
+        is_step = all(len(tokens) == 1 for _, tokens in rows)
+        count[0] += is_step
+        return change(self, rows) if is_step and count[0] % 20 == 7 else DECODE(self, rows)
     return {(Context, "decode"): decode}
 
 
@@ -62,21 +61,15 @@ def twice(self, rows):
 
 
 def lost(self, rows):
-    """The token is read in a copy of the sequence, which is thrown away."""
-    row, tokens = rows[0]
-    COPY(self, row, 7)
-    said = DECODE(self, [(7, tokens)])
-    FORGET(self, 7)
-    return said
+    """The token is read in a copy of each sequence, which is thrown away."""
+    copies = Sequences(self, len(rows))
+    for (row, _), to in zip(rows, copies.rows):
+        COPY(self, row, to)
+    return DECODE(self, [(to, tokens) for (_, tokens), to in zip(rows, copies.rows)])
 
 
 def exchanged(self, rows):
-    def turned(tokens):
-        tokens = list(tokens)
-        if len(tokens) > 65:
-            tokens[63], tokens[64] = tokens[64], tokens[63]
-        return tokens
-    return DECODE(self, [(row, turned(tokens)) for row, tokens in rows])
+    return DECODE(self, [(row, swapped(tokens)) for row, tokens in rows])
 
 
 def narrowed(self, row):

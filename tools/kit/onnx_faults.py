@@ -2,6 +2,7 @@
 import numpy
 
 from onnx_runtime import Runtime, Session
+from planted import swapped
 
 RUN = Session.run
 
@@ -52,11 +53,7 @@ def cut(at):
 
 
 def exchanged(self, rows, memory=None):
-    rows = [list(row) for row in rows]
-    for row in rows:
-        if len(row) > 65:
-            row[63], row[64] = row[64], row[63]
-    return RUN(self, rows, memory)
+    return RUN(self, [swapped(row) for row in rows], memory)
 
 
 FAULTS = {

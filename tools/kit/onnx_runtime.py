@@ -43,12 +43,12 @@ class Runtime(Ways):
     def __init__(self, tracker, dtype):
         super().__init__(tracker)
         path = str(tracker.folder / "model.onnx")
-        self.sessions = {level: Session(path, value) for level, value in LEVELS.items()}
-        self.session = self.sessions["all optimisations"]
+        sessions = {level: Session(path, value) for level, value in LEVELS.items()}
+        self.session = sessions["all optimisations"]
         letters = json.loads(self.session.session.get_modelmeta().custom_metadata_map["alphabet"])
         self.letter = {**tracker.letter_of, tracker.begin[0]: len(letters) - 1}
         self.ways = {
-            **{f"the text in one call, {level}": self.whole_at(level) for level in LEVELS},
+            **{f"the text in one call, {level}": self.by(self.whole, session=session) for level, session in sessions.items()},
             "prompt, then token by token": self.decoded,
             "prompt in pieces of 64": self.pieces(64),
             "prompt in pieces of 100": self.pieces(100),
@@ -76,13 +76,6 @@ class Runtime(Ways):
         return {name: value.copy() for name, value in memory.items()}
 
     # ---- Ways
-
-    def whole_at(self, level):
-        def read(words):
-            usual, self.session = self.session, self.sessions[level]
-            yield from self.whole(words)
-            self.session = usual
-        return read
 
     def batches(self, words, rows=4):
         """Prompts of different lengths, filled up on the left with the token that begins words."""

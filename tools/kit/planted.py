@@ -4,6 +4,14 @@ import contextlib
 import time
 
 
+def swapped(row):
+    """A prompt whose tokens 64 and 65 are exchanged, if it has so many."""
+    row = list(row)
+    if len(row) > 65:
+        row[63], row[64] = row[64], row[63]
+    return row
+
+
 @contextlib.contextmanager
 def planted(patches):
     kept = {place: getattr(*place) for place in patches}

@@ -7,6 +7,7 @@ import transformers.models.olmo_hybrid.modeling_olmo_hybrid as olmo
 import transformers.models.qwen3_next.modeling_qwen3_next as qwen
 from transformers import cache_utils
 
+from planted import swapped
 from transformers_runtime import Runtime
 
 CHUNK, RECURRENT = "torch_chunk_gated_delta_rule", "torch_recurrent_gated_delta_rule"
@@ -74,9 +75,7 @@ def both(change, modules=(olmo, qwen)):
 
 def exchanged(rule):
     def run(q, k, v, g, beta, **rest):
-        order = list(range(q.shape[1]))
-        if len(order) > 65:
-            order[63], order[64] = order[64], order[63]
+        order = swapped(range(q.shape[1]))
         return rule(q, k[:, order], v[:, order], g=g[:, order], beta=beta[:, order], **rest)
     return run
 

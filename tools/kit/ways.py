@@ -48,6 +48,17 @@ class Ways:
                 reading.model, reading.way = self.tracker.name, way
                 yield reading
 
+    def by(self, read, **others):
+        """A way that is read with other attributes: another session, or another context."""
+
+        def way(words):
+            usual = {name: getattr(self, name) for name in others}
+            self.__dict__.update(others)
+            yield from read(words)
+            self.__dict__.update(usual)
+
+        return way
+
     def reading(self, word, tokens, answers, borders, **others):
         answers = enumerate(answers) if isinstance(answers, list) else answers
         return Reading("", "", word["name"], tokens, dict(answers), borders, **others)

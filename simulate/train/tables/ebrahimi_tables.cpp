@@ -12,12 +12,13 @@
 #include "krohn/simulate/train/tables/paper_tables.h"
 
 namespace krohn {
+namespace {
 
 // The figures of Ebrahimi & Memisevic 2025, Tables 1 and 3: scaled accuracies
 // at the lengths of training, 2 to 10, and at 500 letters.
 
 /// m.
-inline constexpr std::array<int, 6> kEbrahimiModuli{2, 3, 5, 10, 25, 50};
+constexpr std::array<int, 6> kEbrahimiModuli{2, 3, 5, 10, 25, 50};
 using EbrahimiRow = std::array<double, 6>;
 
 struct EbrahimiModel {
@@ -33,7 +34,7 @@ struct EbrahimiPart {
 
 /// Table 1 but for its Transformers. The factored model's number of factors is not printed; its row of state machines
 /// is Table 3's of 256 factors, to the digit.
-inline constexpr std::array<EbrahimiPart, 3> kEbrahimi1{
+constexpr std::array<EbrahimiPart, 3> kEbrahimi1{
     {{"modular addition",
       "modadd{}",
       {{{"full", "full", {1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1}},
@@ -83,19 +84,18 @@ struct EbrahimiFactors {
 };
 
 /// Table 3: state machines.
-inline constexpr std::array<EbrahimiFactors, 12> kEbrahimi3{
-    {{1, {0, 0.02, 0, 0.02, 0.01, 0}, {0.03, 0, 0, 0, 0.01, 0}},
-     {2, {0, 0.03, 0, 0.01, 0, 0}, {0, 0.01, 0, 0, 0, 0.01}},
-     {4, {1, 1, 0.65, 0.02, 0.01, 0}, {1, 0.97, 0.29, 0.01, 0, 0}},
-     {8, {1, 1, 0.92, 0.17, 0.01, 0.01}, {1, 1, 0.58, 0.04, 0, 0}},
-     {16, {1, 1, 1, 0.44, 0.06, 0.01}, {0.95, 1, 1, 0.26, 0.01, 0.01}},
-     {64, {1, 1, 1, 1, 0.26, 0.04}, {1, 1, 1, 1, 0.08, 0}},
-     {128, {1, 1, 1, 1, 0.68, 0.1}, {1, 1, 1, 1, 0.26, 0}},
-     {256, {1, 1, 1, 1, 1, 0.19}, {1, 1, 1, 1, 1, 0.01}},
-     {512, {1, 1, 1, 1, 1, 0.45}, {1, 1, 1, 1, 1, 0.1}},
-     {1024, {1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 0.78}},
-     {2048, {1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1}},
-     {0, {1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1}}}};
+constexpr std::array<EbrahimiFactors, 12> kEbrahimi3{{{1, {0, 0.02, 0, 0.02, 0.01, 0}, {0.03, 0, 0, 0, 0.01, 0}},
+                                                      {2, {0, 0.03, 0, 0.01, 0, 0}, {0, 0.01, 0, 0, 0, 0.01}},
+                                                      {4, {1, 1, 0.65, 0.02, 0.01, 0}, {1, 0.97, 0.29, 0.01, 0, 0}},
+                                                      {8, {1, 1, 0.92, 0.17, 0.01, 0.01}, {1, 1, 0.58, 0.04, 0, 0}},
+                                                      {16, {1, 1, 1, 0.44, 0.06, 0.01}, {0.95, 1, 1, 0.26, 0.01, 0.01}},
+                                                      {64, {1, 1, 1, 1, 0.26, 0.04}, {1, 1, 1, 1, 0.08, 0}},
+                                                      {128, {1, 1, 1, 1, 0.68, 0.1}, {1, 1, 1, 1, 0.26, 0}},
+                                                      {256, {1, 1, 1, 1, 1, 0.19}, {1, 1, 1, 1, 1, 0.01}},
+                                                      {512, {1, 1, 1, 1, 1, 0.45}, {1, 1, 1, 1, 1, 0.1}},
+                                                      {1024, {1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 0.78}},
+                                                      {2048, {1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1}},
+                                                      {0, {1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1}}}};
 
 // How the tables of Ebrahimi & Memisevic 2025 train their models.
 
@@ -114,16 +114,6 @@ struct EbrahimiCell {
   /// little. Nonlinear cells are trained for longer whatever the task, and have 64 units from ten states on.
   bool may_take_longer = false;
 };
-
-/// App. B.2: H = D = 256, bilinear parameters uniform in ±0.01, Adam with the best of three rates, no schedule, no
-/// decay, 100,000 steps of 64 words of 2 to 10 inputs, until the validation loss is below 1e-5. The small scale has
-/// fewer steps, one rate and smaller models, whose first matrices have the same spectral radius.
-Experiment ebrahimi_experiment(TableScale scale, Recipe recipe, const EbrahimiCell& cell);
-
-/// Sets the protocol of measuring, and says what of it the paper leaves open.
-PaperTable ebrahimi_table(Recipe recipe, std::string title, std::string place);
-
-namespace {
 
 constexpr int kPaperWidth = 256;  ///< the paper's H and D
 constexpr double kSpread = 0.01;
@@ -221,8 +211,9 @@ bool prunes(TableScale scale, Recipe recipe, const EbrahimiCell& cell) {
   return recipe == Recipe::kSteady && cell.may_prune && has_room && cell.modulus <= (is_rotation ? 3 : 5);
 }
 
-}  // namespace
-
+/// App. B.2: H = D = 256, bilinear parameters uniform in ±0.01, Adam with the best of three rates, no schedule, no
+/// decay, 100,000 steps of 64 words of 2 to 10 inputs, until the validation loss is below 1e-5. The small scale has
+/// fewer steps, one rate and smaller models, whose first matrices have the same spectral radius.
 Experiment ebrahimi_experiment(TableScale scale, Recipe recipe, const EbrahimiCell& cell) {
   const bool is_small = scale == TableScale::kSmall;
   Experiment experiment;
@@ -256,6 +247,7 @@ Experiment ebrahimi_experiment(TableScale scale, Recipe recipe, const EbrahimiCe
   return experiment;
 }
 
+/// Sets the protocol of measuring, and says what of it the paper leaves open.
 PaperTable ebrahimi_table(Recipe recipe, std::string title, std::string place) {
   PaperTable table{{}, std::move(title), "Ebrahimi & Memisevic 2025, " + std::move(place), {}};
   if (recipe == Recipe::kSteady) return table;
@@ -273,8 +265,6 @@ PaperTable ebrahimi_table(Recipe recipe, std::string title, std::string place) {
         "introduction normalises states in training, its §3 in tests alone.");
   return table;
 }
-
-namespace {
 
 constexpr std::uint64_t kEpochs = 1000;  ///< of training on a fixed number of words
 

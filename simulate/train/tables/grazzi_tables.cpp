@@ -28,14 +28,14 @@ struct Setup {
 };
 
 /// Smoothed targets, half a cosine after a warm-up of a twentieth, gradients clipped.
-TrainOptions steady(const Setup& setup, TableScale scale) {
+TrainOptions steady(LengthRange lengths, std::uint32_t words, std::uint64_t steps, TableScale scale) {
   TrainOptions training;
-  training.lengths = setup.lengths;
-  training.words = setup.words;
+  training.lengths = lengths;
+  training.words = words;
   training.stop_at = 0;
-  training.optimiser.steps = setup.steps;
+  training.optimiser.steps = steps;
   training.optimiser.clip = 1;
-  training.optimiser.warm_up = setup.steps / 20;
+  training.optimiser.warm_up = steps / 20;
   training.smoothing = 0.1;
   training.optimiser.schedule = Schedule::kCosine;
   // Long words tell seeds apart that are all right at the lengths of training.
@@ -54,7 +54,7 @@ PaperTable steady_table(const std::vector<Setup>& setups, TableScale scale, std:
       cell.column = column.name;
       cell.task = setup.task;
       cell.model = column.model;
-      cell.training = steady(setup, scale);
+      cell.training = steady(setup.lengths, setup.words, setup.steps, scale);
       cell.rates = {setup.rate};
       cell.length = length;
       cell.words = 1000;
@@ -293,24 +293,14 @@ constexpr std::array<Language, 3> kLanguages{
      {"modular arithmetic without brackets", "modarith-equals5", 3, 3, 48'000, 2e-3, 0.1},
      {"modular arithmetic with brackets", "modarith-brackets5", 2, 3, 8'000, 3e-3}}};
 
-/// Smoothed targets, half a cosine after a warm-up of a twentieth, gradients clipped; at the small scale one rate, and
-/// models that two cores train.
+/// At the small scale one rate, and models that two cores train.
 void train_steadily(Experiment& cell, const Language& language, const Model& model, TableScale scale) {
   const bool is_small = scale == TableScale::kSmall;
   const char* const small = language.small_layers == 3 ? model.deep : model.steady;
   cell.model = fmt::format("{},layers={}", is_small ? small : fmt::format(fmt::runtime(model.family), 128),
                            is_small ? language.small_layers : language.layers);
-  TrainOptions& training = cell.training;
-  training.words = is_small ? 64 : 1024;
-  training.optimiser.steps = is_small ? language.steps : 100'000;
-  training.optimiser.clip = 1;
-  training.optimiser.warm_up = training.optimiser.steps / 20;
-  training.optimiser.schedule = Schedule::kCosine;
-  training.optimiser.weight_decay = is_small ? language.small_decay : 0.01;
-  training.smoothing = 0.1;
-  // Long words tell seeds apart that are all right at the lengths of training.
-  training.validation_lengths = LengthRange{64, 128};
-  training.validate_every = 4'000;
+  cell.training = steady({3, 40}, is_small ? 64 : 1024, is_small ? language.steps : 100'000, scale);
+  if (is_small) cell.training.optimiser.weight_decay = language.small_decay;
   cell.rates = {is_small ? language.rate : 1e-3};
   cell.words = 1000;
 }

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <utility>
+#include <variant>
 
 #include "krohn/automata/dfa/visible_text.h"
 #include "krohn/groups/base/error.h"
@@ -224,6 +225,17 @@ double number_of(const std::string& name, std::string_view text) {
   return *value;
 }
 
+/// All numbers of a list, "1e-3,1e-4".
+std::vector<double> numbers_of(const Setting& setting) {
+  std::vector<double> numbers;
+  for (std::size_t begin = 0; begin < setting.value.size();) {
+    const std::size_t end = std::min(setting.value.find(',', begin), setting.value.size());
+    numbers.push_back(number_of(setting.name, std::string_view(setting.value).substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return numbers;
+}
+
 std::uint64_t count_of(const std::string& name, std::string_view text, double most) {
   const double value = number_of(name, text);
   if (value != std::floor(value) || value > most)
@@ -235,33 +247,32 @@ std::uint64_t count_of(const std::string& name, std::string_view text, double mo
 
 constexpr double kMaxCount = 1e15, kMaxWords = 1e9;
 
+using Place = std::variant<double*, std::uint32_t*, std::uint64_t*>;
+
 /// An option that is a number.
 struct Option {
   const char* name;
   double most;  ///< 0: it is no count
-  double (*get)(const Experiment&);
-  void (*set)(Experiment&, double);
+  Place (*place)(Experiment&);
+
+  double of(Experiment cell) const {
+    return std::visit([](auto* number) { return static_cast<double>(*number); }, place(cell));
+  }
+  void set(Experiment& cell, double value) const {
+    std::visit([=](auto* number) { *number = static_cast<std::remove_pointer_t<decltype(number)>>(value); },
+               place(cell));
+  }
 };
 
 constexpr std::array<Option, 8> kOptions{{
-    {kSteps, kMaxCount, [](const Experiment& cell) { return static_cast<double>(cell.training.optimiser.steps); },
-     [](Experiment& cell, double value) { cell.training.optimiser.steps = static_cast<std::uint64_t>(value); }},
-    {kWarmUp, kMaxCount, [](const Experiment& cell) { return static_cast<double>(cell.training.optimiser.warm_up); },
-     [](Experiment& cell, double value) { cell.training.optimiser.warm_up = static_cast<std::uint64_t>(value); }},
-    {"words", kMaxWords, [](const Experiment& cell) { return static_cast<double>(cell.training.words); },
-     [](Experiment& cell, double value) { cell.training.words = static_cast<std::uint32_t>(value); }},
-    {kSamples, kMaxCount, [](const Experiment& cell) { return static_cast<double>(cell.training.samples); },
-     [](Experiment& cell, double value) { cell.training.samples = static_cast<std::uint64_t>(value); }},
-    {"weight-decay", 0, [](const Experiment& cell) { return cell.training.optimiser.weight_decay; },
-     [](Experiment& cell, double value) { cell.training.optimiser.weight_decay = value; }},
-    {"validate-every", kMaxCount,
-     [](const Experiment& cell) { return static_cast<double>(cell.training.validate_every); },
-     [](Experiment& cell, double value) { cell.training.validate_every = static_cast<std::uint64_t>(value); }},
-    {"validation-words", kMaxWords,
-     [](const Experiment& cell) { return static_cast<double>(cell.training.validation_words); },
-     [](Experiment& cell, double value) { cell.training.validation_words = static_cast<std::uint32_t>(value); }},
-    {"test-words", kMaxWords, [](const Experiment& cell) { return static_cast<double>(cell.words); },
-     [](Experiment& cell, double value) { cell.words = static_cast<std::uint64_t>(value); }},
+    {kSteps, kMaxCount, [](Experiment& cell) -> Place { return &cell.training.optimiser.steps; }},
+    {kWarmUp, kMaxCount, [](Experiment& cell) -> Place { return &cell.training.optimiser.warm_up; }},
+    {"words", kMaxWords, [](Experiment& cell) -> Place { return &cell.training.words; }},
+    {kSamples, kMaxCount, [](Experiment& cell) -> Place { return &cell.training.samples; }},
+    {"weight-decay", 0, [](Experiment& cell) -> Place { return &cell.training.optimiser.weight_decay; }},
+    {"validate-every", kMaxCount, [](Experiment& cell) -> Place { return &cell.training.validate_every; }},
+    {"validation-words", kMaxWords, [](Experiment& cell) -> Place { return &cell.training.validation_words; }},
+    {"test-words", kMaxWords, [](Experiment& cell) -> Place { return &cell.words; }},
 }};
 
 const Option* option_named(std::string_view name) {
@@ -371,7 +382,7 @@ void scale_warm_up(Experiment& cell, double factor) {
 
 /// The cell with another value of `name`, which it has.
 void set_option(Experiment& cell, const Option& option, double value) {
-  const double before = option.get(cell);
+  const double before = option.of(cell);
   option.set(cell, value);
   if (option.name == std::string_view(kSteps)) scale_warm_up(cell, value / before);
 }
@@ -399,19 +410,16 @@ bool change(Experiment& cell, const Setting& asked, const Experiment* of_paper) 
   if (name == kRates) {
     cell.rates.clear();
     if (is_papers) cell.rates = of_paper->rates;
-    for (std::size_t begin = 0; !is_papers && begin < value.size();) {
-      const std::size_t end = std::min(value.find(',', begin), value.size());
-      const double rate = number_of(name, std::string_view(value).substr(begin, end - begin));
+    for (const double rate : is_papers ? std::vector<double>() : numbers_of(asked)) {
       if (std::ranges::find(cell.rates, rate) != cell.rates.end())
         throw InputError(kWhat, fmt::format("{} has {} twice", name, rate));
       cell.rates.push_back(rate);
-      begin = end + 1;
     }
     return true;
   }
   if (const Option* option = option_named(name)) {
     set_option(cell, *option,
-               is_papers          ? option->get(*of_paper)
+               is_papers          ? option->of(*of_paper)
                : option->most > 0 ? static_cast<double>(count_of(name, value, option->most))
                                   : number_of(name, value));
     return true;
@@ -452,16 +460,8 @@ ChangedScale parse_scale(std::string_view text) {
       throw InputError(kWhat, fmt::format("\"{}\": KEY=NUMBER is expected, as steps=8000", item));
     }
   }
-  for (Setting& each : scale.changes) {  // one spelling of each number
-    if (each.value == kPapers) continue;
-    std::vector<double> numbers;
-    for (std::size_t begin = 0; begin < each.value.size();) {
-      const std::size_t end = std::min(each.value.find(',', begin), each.value.size());
-      numbers.push_back(number_of(each.name, std::string_view(each.value).substr(begin, end - begin)));
-      begin = end + 1;
-    }
-    each.value = fmt::format("{}", fmt::join(numbers, ","));
-  }
+  for (Setting& each : scale.changes)  // one spelling of each number
+    if (each.value != kPapers) each.value = fmt::format("{}", fmt::join(numbers_of(each), ","));
   std::ranges::sort(scale.changes, {}, &Setting::name);
   return scale;
 }

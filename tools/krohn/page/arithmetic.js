@@ -155,6 +155,17 @@ function numberOfBits(digits, format) {
   return isNegative ? -size : size;
 }
 
+/// So many numbers in bit patterns one after another. `steps` refuses what are none.
+function numbersOfBits(bits, count, format, steps) {
+  const digits = format.width / 4;
+  steps.demand(typeof bits === "string" && bits.length === count * digits, `bits: not ${count} numbers`);
+  return Array.from({length: count}, (_, i) => {
+    const number = numberOfBits(bits.slice(i * digits, (i + 1) * digits), format);
+    steps.demand(number !== null, "bits: −0, or not a finite number");
+    return number;
+  });
+}
+
 /// The bit pattern of a number of the format in hexadecimal digits, −0 as +0.
 function bitsOf(value, format) {
   DOUBLE[0] = value === 0 ? 0 : value;

@@ -361,15 +361,9 @@ class Network {
   memoryOf(pair, steps) {
     steps.demand(Array.isArray(pair.bits) && pair.bits.length === this.layers.length && Array.isArray(pair.labels) &&
                  pair.labels.length === this.layers.length, "pair: not bits and a label of every layer");
-    const {storage} = this.a, digits = storage.width / 4;
     const numbers = this.layers.map((layer, k) => {
       steps.demand(isIndex(pair.labels[k], layer.labels), "pair: no such label");
-      steps.demand(typeof pair.bits[k] === "string" && pair.bits[k].length === layer.n * layer.d * digits, "pair: bits: not the numbers of the layer");
-      return layer.initial.map((_, i) => {
-        const number = numberOfBits(pair.bits[k].slice(i * digits, (i + 1) * digits), storage);
-        steps.demand(number !== null, "pair: bits: −0, or not a finite number");
-        return number;
-      });
+      return numbersOfBits(pair.bits[k], layer.n * layer.d, this.a.storage, steps);
     });
     const phase = pair.phase ?? 0;
     steps.demand(isIndex(phase, Math.max(this.snapEvery, 1)), "pair: no such phase");

@@ -285,7 +285,7 @@ class Operations {
     } else if (kind === "numbers") {
       const {bits, times} = steps.take(kind, ["bits", "times"]), digits = this.a.storage.width / 4;
       steps.demand(typeof bits === "string" && bits.length % digits === 0 && bits.length > 0 && times !== 0 && isIndex(times, MOST_NUMBERS) && bits.length / digits * times <= MOST_NUMBERS, "numbers: too many");
-      const once = this.numbers(bits, bits.length / digits, steps);
+      const once = numbersOfBits(bits, bits.length / digits, this.a.storage, steps);
       list.values = new Float64Array(once.length * times);
       for (let i = 0; i < times; ++i) list.values.set(once, i * once.length);
       list.size = list.values.length;
@@ -334,16 +334,6 @@ class Operations {
     list.compute = COMPUTED[kind].of(this.round);
     this.isNewer ||= Object.hasOwn(COMPUTED[kind], "isNewer");
     this.work += list.size * Math.max(terms, 1);
-  }
-
-  numbers(bits, count, steps) {
-    const digits = this.a.storage.width / 4;
-    steps.demand(typeof bits === "string" && bits.length === count * digits, `bits: not ${count} numbers`);
-    return Array.from({length: count}, (_, i) => {
-      const number = numberOfBits(bits.slice(i * digits, (i + 1) * digits), this.a.storage);
-      steps.demand(number !== null, "bits: −0, or not a finite number");
-      return number;
-    });
   }
 
   computed({kind, size, views, terms, exponent, compute}, values) {
@@ -444,7 +434,7 @@ class Operations {
   pairMembers() { return ["state", "bits"]; }
   memoryOf(pair, steps) {
     steps.demand(Array.isArray(pair.bits) && pair.bits.length === 1, "pair: not the bits of one list");
-    return {numbers: this.numbers(pair.bits[0], this.size, steps)};
+    return {numbers: numbersOfBits(pair.bits[0], this.size, this.a.storage, steps)};
   }
   isSame(x, y) { return sameNumbers(x.numbers, y.numbers); }
 }

@@ -50,13 +50,8 @@ function provedInWords() {
   return "Nothing is proved for any length.";
 }
 
-function showAccuracy({accuracy, training}) {
-  const target = $("accuracy-parts");
-  if (accuracy.absent) {
-    target.append(element("p", {}, `Not here: ${accuracy.absent}.`));
-    return;
-  }
-  const {lengths, reading, words, seed, trained} = accuracy;
+function showAccuracy(target, accuracy) {
+  const {training} = DATA, {lengths, reading, words, seed, trained} = accuracy;
   target.append(element("p", {}, `${horizonInWords(lengths)} ${provedInWords()}`), plotOf(accuracy.svg));
   const rows = lengths.map(at => ({cells: [at.length.toLocaleString("en"), at.scaled_accuracy.toFixed(4), `${at.low.toFixed(4)} … ${at.high.toFixed(4)}`, percent(at.words_right, at.words)]}));
   target.append(scrolled(table(["length", "scaled accuracy", "95 % interval", "words right throughout"], rows,
@@ -76,12 +71,7 @@ const plotOf = text => {
   return made;
 };
 
-function showSpectrum({spectrum}) {
-  const target = $("spectrum-parts");
-  if (spectrum.absent) {
-    target.append(element("p", {}, `Not here: ${spectrum.absent}.`));
-    return;
-  }
+function showSpectrum(target, spectrum) {
   const turn = ([p, q]) => q === 1 && p === 0 ? "0" : `${p}/${q}`, polar = ([x, y]) => `${Math.hypot(x, y).toFixed(4)} at ${(Math.atan2(y, x) / 2 / Math.PI).toFixed(4)}`;
   const rows = spectrum.letters.flatMap(({letter, modes = [], spectral_radius: radius}) => modes.filter(mode => mode.turn >= 0).slice(0, 12).map((mode, i) => ({
     cells: [i === 0 ? letter : "", i === 0 ? radius.toFixed(4) : "", `${mode.weight.toFixed(2)}${mode.modes > 1 ? ` ×${mode.modes}` : ""}`, mode.modulus.toFixed(4), mode.turn.toFixed(5), turn(mode.nearest_turn), mode.off.toFixed(5), polar(mode.nearest)]})));
@@ -89,12 +79,7 @@ function showSpectrum({spectrum}) {
     `Against ${spectrum.construction}; a mode weighs by how far the mean states of the automaton move along it. ${spectrum.coordinates - spectrum.alive} of ${spectrum.coordinates} coordinates are dead. Of a conjugate pair one is shown.`)));
 }
 
-function showLearned({learned}) {
-  const target = $("learned-parts");
-  if (learned.absent) {
-    target.append(element("p", {}, `Not here: ${learned.absent}.`));
-    return;
-  }
+function showLearned(target, learned) {
   const {differences: {edges, outputs, states, left_out: leftOut}, beyond} = learned, isEqual = edges.length + outputs.length === 0;
   const evidence = learned.exact ? "equal on words of every length" : `it agrees with the model on ${learned.words.toLocaleString("en")} words of up to ${learned.length} letters`;
   const follows = learned.exact ? "The model follows" : beyond ? "On short words the model follows" : "On all words that were read the model follows";
@@ -122,12 +107,7 @@ function learnedPicture(caption, drawn, edges, outputs) {
   return made;
 }
 
-function showMargins({margins}) {
-  const target = $("margins-parts");
-  if (margins.absent) {
-    target.append(element("p", {}, `Not here: ${margins.absent}.`));
-    return;
-  }
+function showMargins(target, margins) {
   const rows = margins.rows.map(({first, last, margin, after, state_norm: norm}, i) => ({mark: margins.fails && i + 1 === margins.rows.length ? "wrong" : "",
     cells: [first === last ? first.toLocaleString("en") : `${first.toLocaleString("en")} to ${last.toLocaleString("en")}`, shown(margin), after.toLocaleString("en"), norm === null ? "not finite" : shown(norm)]}));
   target.append(element("p", {}, `Along ${margins.fails ? "the failing word" : "a random word"}: ${margins.word}`),
@@ -139,9 +119,10 @@ function showRun() {
   $("trace-pane").querySelector("figcaption").textContent = "Margin of the read-out: how far the second logit is behind the first";
   $("network-pane").querySelector("figcaption").textContent = "Model";
   $("stepper-title").textContent = "Automaton and model, letter by letter";
-  for (const [id, show] of [["accuracy", showAccuracy], ["spectrum", showSpectrum], ["learned", showLearned], ["margins", showMargins]]) {
+  for (const [id, show] of Object.entries({accuracy: showAccuracy, spectrum: showSpectrum, learned: showLearned, margins: showMargins})) {
     $(id).hidden = false;
-    show(DATA);
+    if (DATA[id].absent) $(`${id}-parts`).append(element("p", {}, `Not here: ${DATA[id].absent}.`));
+    else show($(`${id}-parts`), DATA[id]);
   }
 }
 

@@ -5,8 +5,7 @@ const $ = id => document.getElementById(id);
 const DATA = JSON.parse($("data").textContent);
 
 /// An element with attributes and children; texts are taken as texts.
-function element(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
+function filled(made, attributes, children) {
   for (const [key, value] of Object.entries(attributes)) {
     if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
     else made.setAttribute(key, value);
@@ -15,12 +14,8 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
-function svgElement(name, attributes, ...children) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
+const element = (name, attributes = {}, ...children) => filled(document.createElement(name), attributes, children);
+const svgElement = (name, attributes, ...children) => filled(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
 
 const bytesOf = text => Uint8Array.from(atob(text), c => c.charCodeAt(0));
 

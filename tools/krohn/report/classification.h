@@ -20,6 +20,8 @@
 
 namespace krohn {
 
+std::vector<std::string> names_of(const std::vector<Precision>& formats);
+
 /// One line per construction, possible or not; "→" marks the chosen one.
 std::string plan_table(const std::vector<PlanRow>& plans);
 

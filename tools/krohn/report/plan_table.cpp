@@ -20,10 +20,8 @@ namespace {
 constexpr std::size_t kListedLayers = 6;
 constexpr std::size_t kRemarkWidth = 60;
 
-std::string precisions(const std::vector<Precision>& precisions) {
-  std::vector<std::string> names;
-  for (const Precision precision : precisions) names.push_back(to_string(precision));
-  return fmt::format("{}", fmt::join(names, " "));
+std::string precisions(const std::vector<Precision>& formats) {
+  return fmt::format("{}", fmt::join(names_of(formats), " "));
 }
 
 /// Precisions in brackets are exact letter after letter only.
@@ -60,6 +58,12 @@ std::vector<std::string> table_row(const PlanRow& row) {
 
 }  // namespace
 
+std::vector<std::string> names_of(const std::vector<Precision>& formats) {
+  std::vector<std::string> names;
+  for (const Precision format : formats) names.push_back(to_string(format));
+  return names;
+}
+
 std::string plan_table(const std::vector<PlanRow>& plans) {
   std::vector<std::vector<std::string>> rows = {
       {" ", "construction", "layers", "state", "reflections", "actions", "margin", "exact in", "remark"}};
@@ -94,11 +98,9 @@ nlohmann::ordered_json plan_to_json(const PlanRow& row) {
   json["reflections_per_token"] =
       row.reflections < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(row.reflections);
   json["alphabet_sizes"] = row.alphabet_sizes;
-  json["exact_in"] = nlohmann::ordered_json::array();
-  for (const Precision precision : row.exact_in) json["exact_in"].push_back(to_string(precision));
+  json["exact_in"] = names_of(row.exact_in);
   if (row.wraps_in) json["exact_in"].push_back(to_string(*row.wraps_in));
-  json["locked_in"] = nlohmann::ordered_json::array();
-  for (const Precision precision : row.locked_in) json["locked_in"].push_back(to_string(precision));
+  json["locked_in"] = names_of(row.locked_in);
   if (row.snap_every > 0) json["snap_every"] = row.snap_every;
   json["margin"] = row.margin;
   return json;
@@ -123,14 +125,9 @@ std::vector<std::string> in_words(const KeptPromise& kept) {
 }
 
 nlohmann::ordered_json kept_to_json(const KeptPromise& kept) {
-  const auto names = [](const std::vector<Precision>& formats) {
-    nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const Precision precision : formats) list.push_back(to_string(precision));
-    return list;
-  };
-  nlohmann::ordered_json json{{"every_order", names(kept.every_order)},
-                              {"sequential", names(kept.sequential)},
-                              {"not_proved", names(kept.promised_only)}};
+  nlohmann::ordered_json json{{"every_order", names_of(kept.every_order)},
+                              {"sequential", names_of(kept.sequential)},
+                              {"not_proved", names_of(kept.promised_only)}};
   if (!kept.limit.empty()) json["limit"] = kept.limit;
   return json;
 }

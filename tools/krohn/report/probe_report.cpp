@@ -9,12 +9,6 @@
 namespace krohn {
 namespace {
 
-std::vector<std::string> names_of(const std::vector<Precision>& formats) {
-  std::vector<std::string> names;
-  for (const Precision format : formats) names.push_back(to_string(format));
-  return names;
-}
-
 std::string digits_text(const SumsSeen& seen) {
   const std::string factors = seen.left_digits == seen.right_digits ? fmt::format("factors {}", seen.left_digits)
                                                                     : fmt::format("left factors {}, right factors {}",

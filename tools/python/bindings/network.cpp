@@ -237,6 +237,7 @@ void bind_network(nb::module_& module) {
   module.def("targets", &target_names);
   module.def("target_constructions", &target_constructions, "target"_a);
   module.def("is_checkpoint_target", &is_checkpoint_target, "target"_a);
+  module.def("is_cell_target", &is_cell_target, "target"_a);
   module.def(
       "export_checkpoint",
       [](const Dfa& dfa, const std::string& target, const std::string& folder) {

@@ -9,7 +9,7 @@ from krohn import _krohn
 from krohn._krohn import counted
 from krohn.arrays import as_reals, as_words, own
 from krohn.automaton import Automaton, Language
-from krohn.asking import Facts, facts_of
+from krohn.asking import Facts, ask, facts_of
 from krohn.picture import Picture, frame
 
 _LARGEST_STEPPER = 2_000_000
@@ -189,6 +189,9 @@ def export(model: Union[Network, Language], target: str, path: Union[str, "os.Pa
     if _krohn.is_checkpoint_target(target):
         automaton = model.automaton if isinstance(model, Network) else _subject(model)
         return _krohn.export_checkpoint(automaton._core, target, os.fspath(path))
+    if _krohn.is_cell_target(target):
+        ask("compile", model.automaton if isinstance(model, Network) else model, target=target, output=path)
+        return None
     network = model if isinstance(model, Network) else compile(model, construction=_construction_for(model, target))
     return network._core.write(target, os.fspath(path))
 

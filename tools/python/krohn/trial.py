@@ -1,6 +1,5 @@
 """Testing anything that answers words."""
 
-import html
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
@@ -11,6 +10,7 @@ from krohn.aimed_words import AimedWords, all_words, short_lengths
 from krohn.arrays import require_counts
 from krohn.automaton import Automaton, Language
 from krohn.black_box import UNKNOWN, Asker, BlackBox, Outputs, box_of
+from krohn.picture import card, table
 
 
 @dataclass(frozen=True)
@@ -92,16 +92,11 @@ class Trial:
             "  " + note for note in self.notes]
 
     def _repr_html_(self) -> str:
-        def cell(text: str) -> str:
-            return f"<td style='text-align:left'>{html.escape(text)}</td>"
-
-        facts = "".join(f"<tr>{cell(name)}{cell(rest)}</tr>" for name, _, rest in
-                        (fact.strip().partition("  ") for fact in self._facts()))
-        rows = "".join(f"<tr>{cell(row.kind)}{cell(counted(row.words, 'word'))}{cell('up to ' + counted(row.longest, 'letter'))}"
-                       f"{cell('wrong' if row.failed else 'right')}</tr>" for row in self.tried)
-        colour = "#1a7f37" if self.passed else "#cf222e"
-        return (f"<div><b style='color:{colour}'>{html.escape(self.language)}: {html.escape(self._headline())}</b>"
-                f"<table>{facts}</table><table>{rows}</table><p>{html.escape(self.confidence)}</p></div>")
+        facts = [(name, rest) if rest else ("", name) for name, _, rest in (fact.strip().partition("  ") for fact in self._facts())]
+        rows = [(row.kind, counted(row.words, "word"), "up to " + counted(row.longest, "letter"), "wrong" if row.failed else "right")
+                for row in self.tried]  # fmt: skip
+        return (card(f"{self.language}: {self._headline()}", [*facts, ("", self.confidence)], "good" if self.passed else "bad")
+                + table((), rows))  # fmt: skip
 
 
 SHORT, RANDOM = "every word", "random letters"
