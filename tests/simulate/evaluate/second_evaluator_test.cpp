@@ -93,7 +93,7 @@ struct Comparison {
     readings += read.size();
   }
 
-  /// Whether all agree, by both programs where there is node; what differs is in NAME.out and NAME.page.out.
+  /// True if all agree, by both programs where there is node; what differs is in NAME.out and NAME.page.out.
   bool agrees() const {
     const auto agrees_by = [&](const std::string& program, const std::string& script, const std::string& output) {
       return std::system(fmt::format("{} '{}/../{}'{} > '{}/second_evaluator_{}.{}' 2>&1", program, KROHN_TEST_DATA,
@@ -108,7 +108,7 @@ struct Comparison {
   }
 };
 
-/// Whether the programs see the same in one network.
+/// True if the programs see the same in one network.
 bool agrees(const Network& network, const nlohmann::json& readings) {
   Comparison one{"one"};
   one.add(network, readings);

@@ -196,7 +196,7 @@ TEST_CASE("every inequality at its bound, which is proved, and a unit past it, w
     a(0, 1) = k;
     return chain(DenseMatrix{a}, {vector({1, 0}), vector({0, 0})});
   };
-  // What words add to 0 is bounded with the states.
+  // Sums of additions from 0 on are bounded with the states.
   const auto counting = [](double from, double b) { return chain(ZeroMatrix{1}, {vector({from}), vector({b})}, {b}); };
   const CertifyOptions bf16 = in(Precision::kBf16), fp16 = in(Precision::kFp16), fp32 = in(Precision::kFp32),
                        fp64 = in(Precision::kFp64), dense_bf16 = in(Precision::kBf16, 20'000'000, {}, Form::kDense);

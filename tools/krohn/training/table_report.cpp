@@ -85,9 +85,9 @@ std::string lengths_of(const Experiment& cell) {
 
 std::string seeds_of(const TableView& view) {
   const auto [first, count] = view.seeds;
-  std::string seeds =
-      count == 1 ? fmt::format("one seed, {}", first) : fmt::format("seeds {} to {}", first, first + count - 1);
-  if (view.table.experiments.front().expected_share >= 0) seeds = "200 seeds";
+  std::string seeds = view.table.experiments.front().expected_share >= 0 ? "200 seeds"
+                      : count == 1                                       ? fmt::format("one seed, {}", first)
+                                   : fmt::format("seeds {} to {}", first, first + count - 1);
   if (std::ranges::any_of(view.chosen, [](const Experiment& cell) { return cell.training.samples == 2; }))
     seeds += " (for two samples, seeds that do not draw both answers are passed over)";
   return seeds;
